@@ -1,0 +1,1 @@
+"""What is published on the bus: commands (imperative) and events (past tense)."""

@@ -1,0 +1,77 @@
+"""Everything that travels on the bus, in one list: what schemas, AsyncAPI and the compatibility test are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cortex_contracts import subjects
+from cortex_contracts.messages.base import Message
+from cortex_contracts.messages.commands import Capture, SyncVault
+from cortex_contracts.messages.events import MemoryEvent, PageEvent, SleepEvent, WakeEvent
+from cortex_contracts.rpc import engine
+from cortex_contracts.rpc.ask import ASK, GatewayHealth
+from cortex_contracts.rpc.contract import Rpc
+from cortex_contracts.rpc.ingest import SYNC_STATUS
+from cortex_contracts.rpc.recall import RECALL
+from cortex_contracts.rpc.sleep import SLEEP_STATUS
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A kind of message that is published, with the shape of its subject (`{name}` is one token)."""
+
+    name: str
+    address: str
+    message: type[Message]
+    summary: str
+
+    @property
+    def pattern(self) -> str:
+        """The subscription that matches every subject of this kind."""
+        return ".".join("*" if part.startswith("{") else part for part in self.address.split("."))
+
+
+PUBLICATIONS: Final = (
+    Publication(
+        "capture", f"{subjects.PREFIX}.cmd.capture.{{org}}.{{source_kind}}", Capture, "A raw turn or event to remember."
+    ),
+    Publication("sync", f"{subjects.PREFIX}.cmd.sync.{{org}}.{{vault}}", SyncVault, "Bring a vault up to date."),
+    Publication(
+        "memory_event",
+        f"{subjects.PREFIX}.evt.memory.{{op}}.{{org}}.{{namespace}}",
+        MemoryEvent,
+        "Something happened to a memory.",
+    ),
+    Publication(
+        "page_event", f"{subjects.PREFIX}.evt.page.{{op}}.{{org}}.{{vault}}", PageEvent, "Something happened to a page."
+    ),
+    Publication(
+        "sleep_event",
+        f"{subjects.PREFIX}.evt.sleep.{{phase}}.{{org}}.{{namespace}}",
+        SleepEvent,
+        "A step of the background work is done.",
+    ),
+    Publication(
+        "wake_event", f"{subjects.PREFIX}.evt.wake.{{org}}.{{namespace}}", WakeEvent, "A person should know this now."
+    ),
+)
+
+RPCS: Final[tuple[Rpc[Any, Any], ...]] = (
+    RECALL,
+    ASK,
+    SYNC_STATUS,
+    SLEEP_STATUS,
+    *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),
+    *(engine.health(key) for key in engine.BUILT_IN_ENGINES),
+)
+
+
+def models() -> Mapping[str, type[Message]]:
+    """Every public model by the name its committed schema has, in alphabetical order."""
+    found: dict[str, type[Message]] = {p.message.__name__: p.message for p in PUBLICATIONS}
+    for rpc in RPCS:
+        found |= {rpc.request.__name__: rpc.request, rpc.reply.__name__: rpc.reply}
+    found[GatewayHealth.__name__] = GatewayHealth
+    return dict(sorted(found.items()))

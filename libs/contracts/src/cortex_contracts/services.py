@@ -1,0 +1,61 @@
+"""Who does what on the bus: what each service publishes, calls, serves and consumes.
+
+The NATS permissions, the AsyncAPI document and the contract tests are made from this one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cortex_contracts import subjects
+from cortex_contracts.rpc import engine
+from cortex_contracts.rpc.ask import ASK
+from cortex_contracts.rpc.contract import Rpc
+from cortex_contracts.rpc.ingest import SYNC_STATUS
+from cortex_contracts.rpc.recall import RECALL
+from cortex_contracts.rpc.sleep import SLEEP_STATUS
+from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS, SLEEP_MEMORY_EVENTS, Consumer
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceContract:
+    """One service's side of the bus."""
+
+    name: str
+    publishes: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    serves: tuple[Rpc[Any, Any], ...] = ()
+    consumes: tuple[Consumer, ...] = ()
+
+
+SERVICES: Final = (
+    ServiceContract("webhook", publishes=(subjects.SYNC_PATTERN,)),
+    ServiceContract(
+        "ingest",
+        publishes=(subjects.MEMORY_EVENT_PATTERN, subjects.PAGE_EVENT_PATTERN, subjects.SYNC_PATTERN),
+        serves=(SYNC_STATUS,),
+        consumes=(INGEST_CAPTURES, INGEST_SYNCS),
+    ),
+    ServiceContract(
+        "recall",
+        publishes=(subjects.MEMORY_EVENT_PATTERN,),
+        serves=(
+            RECALL,
+            *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),
+            *(engine.health(key) for key in engine.BUILT_IN_ENGINES),
+        ),
+    ),
+    ServiceContract(
+        "sleep",
+        publishes=(subjects.MEMORY_EVENT_PATTERN, subjects.SLEEP_EVENT_PATTERN, subjects.WAKE_EVENT_PATTERN),
+        serves=(SLEEP_STATUS,),
+        consumes=(SLEEP_MEMORY_EVENTS,),
+    ),
+    ServiceContract(
+        "gateway",
+        publishes=(subjects.CAPTURE_PATTERN, subjects.SYNC_PATTERN),
+        calls=(f"{subjects.PREFIX}.rpc.>",),
+        serves=(ASK,),
+    ),
+)
