@@ -1,0 +1,47 @@
+"""Publishing to JetStream: acknowledged, and repeated under one message id until it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import nats.errors
+import nats.js.errors
+from nats.aio.client import Client
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from cortex_contracts import headers, streams
+from cortex_contracts.errors import Unavailable
+
+PUBLISH_TIMEOUT_S: Final = 2.0
+PUBLISH_ATTEMPTS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The server has stored a message; `duplicate` when it had it already."""
+
+    stream: str
+    sequence: int
+    duplicate: bool
+
+
+async def publish(client: Client, subject: str, body: bytes, *, message_id: str, more: Mapping[str, str]) -> Published:
+    """Publish to the stream that stores `subject` and wait for its acknowledgement (see `Bus.publish`)."""
+    stream = streams.stream_for(subject)
+    sent = {**more, headers.MESSAGE_ID: message_id}
+    try:
+        async for attempt in AsyncRetrying(
+            retry=retry_if_exception_type((nats.errors.TimeoutError, nats.js.errors.NoStreamResponseError)),
+            stop=stop_after_attempt(PUBLISH_ATTEMPTS),
+            wait=wait_random_exponential(multiplier=0.1, max=1.0),
+            reraise=True,
+        ):
+            with attempt:
+                ack = await client.jetstream().publish(
+                    subject, body, timeout=PUBLISH_TIMEOUT_S, stream=stream.name, headers=sent
+                )
+        return Published(ack.stream, ack.seq, bool(ack.duplicate))
+    except (nats.errors.Error, nats.js.errors.Error, TimeoutError) as error:
+        raise Unavailable(f"stream {stream.name} did not confirm the message ({type(error).__name__})") from error

@@ -1,0 +1,204 @@
+"""Settings: `CORTEX_*` variables over `cortex.yaml`, read once at start, frozen, and complete or refused.
+
+A variable that nobody knows, or one with a wrong value, stops the start with a sentence that names it and never shows
+the value. The names that the source documents use (`TEI_EMBEDDINGS_URL`, …) are accepted as aliases.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+
+from cortex_contracts.messages.base import Message, Token
+
+SettingsT = TypeVar("SettingsT", bound="ServiceSettings")
+
+PREFIX = "CORTEX_"
+# Variables of other processes on the same machine: each is checked by the process that reads it.
+FOREIGN_PREFIXES = tuple(
+    f"{PREFIX}{owner}_" for owner in ("WEBHOOK", "INGEST", "RECALL", "SLEEP", "GATEWAY", "EMBEDDER", "TEST")
+)
+
+
+class SettingsError(Exception):
+    """The settings cannot be used; the message names the variable."""
+
+
+def setting(name: str, *aliases: str, default: Any = ...) -> Any:
+    """A field read from `CORTEX_<name>`, from an alias, or from the key `<name>` in lower case of `cortex.yaml`."""
+    return Field(default, validation_alias=AliasChoices(PREFIX + name, *aliases, name.lower()))
+
+
+class VaultSource(Message):
+    """A git repository of markdown that is kept in sync. `github` is its `owner/name` in push deliveries."""
+
+    name: Token
+    repository: str = Field(min_length=1)
+    branch: str = "main"
+    github: str | None = None
+
+
+class ServiceSettings(BaseSettings):
+    """What every service reads. Subclasses add mixins and the service's own fields."""
+
+    model_config = SettingsConfigDict(frozen=True, case_sensitive=True, extra="ignore", hide_input_in_errors=True)
+
+    service: ClassVar[str]
+
+    nats_url: SecretStr = setting("NATS_URL")
+    org: Token = setting("ORG", default="local")
+    instance: str = setting("INSTANCE", default="")
+    """Which installation the service belongs to, for whoever started it; told by its health."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting("LOG_LEVEL", default="INFO")
+    log_format: Literal["json", "console"] = setting("LOG_FORMAT", default="json")
+
+    @property
+    def host(self) -> str:
+        """Address the service's HTTP port binds to."""
+        return str(getattr(self, f"{self.service}_host"))
+
+    @property
+    def port(self) -> int:
+        """The service's HTTP port."""
+        return int(getattr(self, f"{self.service}_port"))
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Environment over file; nothing else is read."""
+        path = config_file(os.environ)
+        return (env_settings, *([YamlConfigSettingsSource(settings_cls, path)] if path else ()))
+
+
+class DatabaseSettings(BaseSettings):
+    """Where the hot tier is, as the runtime role."""
+
+    database_url: SecretStr = setting("DATABASE_URL", "CABRAIN_DATABASE_URL")
+
+
+class EmbeddingsSettings(BaseSettings):
+    """Which embedder to call; `embeddings_driver` is an entry point of the group `cortex.embedder`."""
+
+    embeddings_driver: str = setting("EMBEDDINGS_DRIVER", default="openai")
+    embeddings_url: str = setting("EMBEDDINGS_URL", "TEI_EMBEDDINGS_URL")
+    embeddings_model: str = setting("EMBEDDINGS_MODEL", "TEI_EMBEDDINGS_MODEL")
+    embeddings_api_key: SecretStr = setting("EMBEDDINGS_API_KEY", default=SecretStr(""))
+    embeddings_dimension: int = setting("EMBEDDINGS_DIMENSION", default=384)
+
+
+class CacheSettings(BaseSettings):
+    """Where the L1 cache is; it may be dead, that costs time and nothing else."""
+
+    cache_url: SecretStr = setting("CACHE_URL")
+
+
+class VaultsSettings(BaseSettings):
+    """The vaults to keep in sync."""
+
+    vaults: tuple[VaultSource, ...] = setting("VAULTS", default=())
+
+
+class ForeignSettings(BaseSettings):
+    """Names that only other processes read, so that no service takes them for a mistake."""
+
+    home: str = setting("HOME", default="")
+    config: str = setting("CONFIG", default="")
+    http_token: SecretStr = setting("HTTP_TOKEN", default=SecretStr(""))
+    sleep_database_url: SecretStr = setting("SLEEP_DATABASE_URL", default=SecretStr(""))
+    migration_database_url: SecretStr = setting("MIGRATION_DATABASE_URL", default=SecretStr(""))
+    superuser_database_url: SecretStr = setting("SUPERUSER_DATABASE_URL", default=SecretStr(""))
+    cold_store_endpoint: str = setting("COLD_STORE_ENDPOINT", "COLD_STORE_ENDPOINT", default="")
+    cold_store_bucket: str = setting("COLD_STORE_BUCKET", "COLD_STORE_BUCKET", default="")
+    cold_store_region: str = setting("COLD_STORE_REGION", "COLD_STORE_REGION", default="")
+    cold_store_access_key: SecretStr = setting("COLD_STORE_ACCESS_KEY", "COLD_STORE_ACCESS_KEY", default=SecretStr(""))
+    cold_store_secret_key: SecretStr = setting("COLD_STORE_SECRET_KEY", "COLD_STORE_SECRET_KEY", default=SecretStr(""))
+
+
+SHARED = (DatabaseSettings, EmbeddingsSettings, CacheSettings, VaultsSettings, ForeignSettings)
+
+
+def config_file(environment: Mapping[str, str]) -> Path | None:
+    """`cortex.yaml`: where `CORTEX_CONFIG` says, else in `CORTEX_HOME`, else none."""
+    if named := environment.get("CORTEX_CONFIG"):
+        return Path(named)
+    path = Path(environment.get("CORTEX_HOME") or Path.home() / ".cortex") / "cortex.yaml"
+    return path if path.is_file() else None
+
+
+def read(cls: type[SettingsT]) -> SettingsT:
+    """Read the settings of one service.
+
+    Raises:
+        SettingsError: a variable is unknown, missing or invalid.
+    """
+    known = {name for model in (cls, *SHARED) for field in model.model_fields.values() for name in _names(field)}
+    for name in _given():
+        if name not in known and not name.startswith(FOREIGN_PREFIXES):
+            close = difflib.get_close_matches(name, known, 1)
+            raise SettingsError(f"{name} is not a setting" + (f"; did you mean {close[0]}?" if close else "."))
+    own = f"{PREFIX}{cls.service.upper()}_"
+    for name in _given():
+        if name.startswith(own) and name not in known:
+            raise SettingsError(f"{name} is not a setting of the {cls.service} service.")
+    try:
+        return cls()
+    except ValidationError as error:
+        problems = sorted({f"{_variable(cls, e['loc'])}: {_sentence(e['msg'])}" for e in error.errors()})
+        raise SettingsError("; ".join(problems)) from None
+    except (ValueError, OSError) as error:  # pydantic-settings wraps a value that is not JSON; never show the value
+        raise SettingsError(f"the settings cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def load(cls: type[SettingsT]) -> SettingsT:
+    """Read the settings of one service, or end the process with exit code 2 and a sentence that names the variable."""
+    try:
+        return read(cls)
+    except SettingsError as error:
+        print(f"cortex {cls.service}: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def _sentence(message: str) -> str:
+    """pydantic's message as the end of a sentence; names in it keep their case."""
+    text = message.removeprefix("Value error, ")
+    return text[:1].lower() + text[1:]
+
+
+def _given() -> Iterator[str]:
+    yield from (name for name in os.environ if name.startswith(PREFIX))
+    path = config_file(os.environ)
+    if path:
+        import yaml
+
+        keys = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        if not isinstance(keys, dict):
+            raise SettingsError(f"{path.name} must be a mapping of settings, got {type(keys).__name__}")
+        yield from (PREFIX + str(key).upper() for key in keys)
+
+
+def _names(field: FieldInfo) -> Iterable[str]:
+    alias = field.validation_alias
+    return [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
+
+
+def _variable(cls: type[BaseSettings], location: tuple[int | str, ...]) -> str:
+    head = str(location[0]) if location else ""
+    for name, field in cls.model_fields.items():
+        names = list(_names(field))
+        if head == name or head in names:
+            return names[0] if names else name
+    return head
