@@ -1,0 +1,78 @@
+"""Connections to PostgreSQL, and what their failures mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import asyncpg
+
+from cortex_contracts.errors import Unavailable
+
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
+
+# PostgreSQL appendix A; a class of states is what its codes begin with.
+UNAVAILABLE_CLASSES: Final = (
+    "08",  # connection exceptions
+    "53",  # out of connections, memory or disk
+    "57P",  # shutting down, starting up
+    "58",  # the server's own I/O failed
+)
+UNAVAILABLE_STATES: Final = (
+    "25006",  # read-only: a standby that has not been promoted yet
+    "25P03",  # idle in transaction for too long
+    "25P04",  # transaction took too long
+    "40001",  # serialization failure
+    "40P01",  # deadlock
+    "55P03",  # lock not available
+    "57014",  # statement cancelled, usually by its time limit
+)
+
+
+Connection: TypeAlias = "asyncpg.Connection | PoolConnectionProxy"
+"""A connection inside a transaction of `Database`."""
+Row: TypeAlias = asyncpg.Record
+"""One result row, read by column name."""
+
+
+@contextmanager
+def connection_failures(connection: Connection | None = None) -> Iterator[None]:
+    """Turn failures of the connection to PostgreSQL into `Unavailable`; errors of statements and of callers pass,
+    except that a `TimeoutError` counts as PostgreSQL's: do no other I/O in a transaction.
+
+    Without a `connection` the block connects: then every failure of the operating system counts, and so does a login
+    that is refused, because the database may not be set up yet.
+    """
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        state = error.sqlstate or ""
+        if connection is None or state in UNAVAILABLE_STATES or state.startswith(UNAVAILABLE_CLASSES):
+            raise Unavailable(f"PostgreSQL cannot work now ({type(error).__name__}, SQLSTATE {state})") from error
+        raise
+    except asyncpg.InterfaceError as error:
+        # asyncpg reports a connection that died under it like a misuse of its API.
+        if connection is None or _is_gone(connection):
+            raise Unavailable("the connection to PostgreSQL is gone") from error
+        raise
+    except TimeoutError as error:
+        raise Unavailable("PostgreSQL did not answer in time") from error
+    except OSError as error:
+        # With a connection that lives, it was the caller's own file or socket.
+        if connection is None or _is_gone(connection):
+            raise Unavailable(f"cannot reach PostgreSQL ({error.strerror or type(error).__name__})") from error
+        raise
+
+
+def _is_gone(connection: Connection) -> bool:
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:  # the pool took it back: it was closed under its user
+        return True
+
+
+def affected(command_tag: str) -> int:
+    """How many rows a statement touched, from its command tag."""
+    return int(command_tag.rsplit(" ", 1)[-1])

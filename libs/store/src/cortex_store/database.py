@@ -1,0 +1,174 @@
+"""The database: a pool of connections, and transactions that are bound to one org."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+import asyncpg
+from pgvector.asyncpg import register_vector
+
+from cortex_contracts.errors import Unavailable
+from cortex_contracts.subjects import token
+from cortex_store.connection import connection_failures
+from cortex_store.errors import UnsafeRole
+
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
+    from asyncpg.transaction import Transaction
+
+BIND_ORG: Final = "SELECT set_config('cortex.org', $1, true)"
+ROLE: Final = "SELECT rolname, rolsuper OR rolbypassrls AS unsafe FROM pg_roles WHERE rolname = current_user"
+IS_MIGRATED: Final = "SELECT to_regclass('database_settings') IS NOT NULL"
+
+ROLLBACK_TIMEOUT_S: Final = 2.0
+_CONNECTION_LOST: Final = (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
+
+SESSION: Final = {
+    # Scopes filter the candidates of a vector search; without iterative scans a narrow scope would come back empty.
+    "hnsw.iterative_scan": "relaxed_order",
+    "hnsw.ef_search": "100",
+    # Every query of the hot tier is short; compiling one costs more than running it.
+    "jit": "off",
+}
+"""Settings of every connection (values: pgvector README, "Iterative index scans"; pg-hybrid measurements)."""
+
+
+class Database:
+    """PostgreSQL as one login role sees it. A resource of a service: `open`, `check`, `close`.
+
+    A connection that dies is replaced by the next transaction; the transaction that loses it raises `Unavailable`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        application_name: str = "cortex",
+        pool_size: int = 10,
+        connect_timeout_s: float = 5.0,
+        command_timeout_s: float = 10.0,
+    ) -> None:
+        self._url = url
+        self._application_name = application_name
+        self._pool_size = pool_size
+        self._connect_timeout_s = connect_timeout_s
+        self._command_timeout_s = command_timeout_s
+        self._pool: asyncpg.Pool | None = None
+
+    async def open(self) -> None:
+        """Make the pool and check it; may be called again after it failed.
+
+        Raises:
+            Unavailable: the database cannot be reached or is not migrated yet.
+            UnsafeRole: the login role bypasses row security.
+        """
+        if self._pool is None:
+            # No connection is kept for its own sake: a pool that starts empty opens in any state of the server.
+            self._pool = await asyncpg.create_pool(
+                self._url,
+                min_size=0,
+                max_size=self._pool_size,
+                timeout=self._connect_timeout_s,
+                command_timeout=self._command_timeout_s,
+                server_settings={"application_name": self._application_name, **SESSION},
+                init=_prepare,
+            )
+        await self.check()
+
+    async def check(self) -> None:
+        """One round trip.
+
+        Raises:
+            Unavailable: the database cannot be reached or is not migrated yet.
+            UnsafeRole: the login role bypasses row security.
+        """
+        async with self.unscoped() as connection:
+            if not await connection.fetchval(IS_MIGRATED):
+                raise Unavailable("the database has no Cortex schema yet; run `python -m cortex_infra migrate`")
+
+    async def close(self) -> None:
+        """Close every connection; one that hangs is dropped."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        try:
+            async with asyncio.timeout(self._connect_timeout_s):
+                await pool.close()
+        except _CONNECTION_LOST:
+            pool.terminate()
+
+    @asynccontextmanager
+    async def transaction(self, org: str) -> AsyncIterator[PoolConnectionProxy]:
+        """A transaction that sees and writes the rows of `org` only; it commits when the block ends well.
+
+        Raises:
+            ValueError: `org` is not a valid org token.
+            Unavailable: the database is away or gave up; whether a commit in flight happened is not known, so what
+                runs again must be idempotent.
+        """
+        token(org, "org")
+        async with self.unscoped() as connection:
+            await connection.execute(BIND_ORG, org)
+            yield connection
+
+    @asynccontextmanager
+    async def unscoped(self) -> AsyncIterator[PoolConnectionProxy]:
+        """A transaction that is bound to no org: it sees tables without an org only.
+
+        Raises:
+            Unavailable: as for `transaction`.
+        """
+        pool = self._pool
+        if pool is None:
+            raise RuntimeError("the database is not open: call open() first, and nothing after close()")
+        with connection_failures():
+            connection = await pool.acquire(timeout=self._connect_timeout_s)
+        try:
+            with connection_failures(connection):
+                transaction = connection.transaction()
+                await transaction.start()
+                try:
+                    yield connection
+                except BaseException:
+                    await _roll_back(transaction, connection)
+                    raise
+                await transaction.commit()
+        finally:
+            await _release(pool, connection, self._command_timeout_s)
+
+
+async def _prepare(connection: asyncpg.Connection) -> None:
+    """Check the role of a new connection and teach it the vector types."""
+    role = await connection.fetchrow(ROLE)
+    assert role is not None, "the current role exists"
+    if role["unsafe"]:
+        raise UnsafeRole(
+            f"the role {role['rolname']!r} bypasses row security and would see every org; "
+            "use a login role without SUPERUSER and BYPASSRLS, such as cortex_runtime"
+        )
+    try:
+        await register_vector(connection)
+    except ValueError as error:
+        raise Unavailable("the database has no pgvector extension in its schema public yet") from error
+
+
+async def _roll_back(transaction: Transaction, connection: PoolConnectionProxy) -> None:
+    """Undo a transaction. What ended it, a cancellation above all, must not be replaced by a rollback that fails: then
+    the connection goes, and the server rolls back by itself."""
+    try:
+        async with asyncio.timeout(ROLLBACK_TIMEOUT_S):
+            await transaction.rollback()
+    except _CONNECTION_LOST:
+        connection.terminate()
+
+
+async def _release(pool: asyncpg.Pool, connection: PoolConnectionProxy, timeout_s: float) -> None:
+    """Give a connection back; one that cannot be reset is dropped, and the outcome of the block stands."""
+    try:
+        await pool.release(connection, timeout=timeout_s)
+    except _CONNECTION_LOST:
+        # release() has terminated it already; the pool makes a new one when it is needed.
+        return

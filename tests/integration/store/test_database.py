@@ -1,0 +1,216 @@
+"""The database goes away and comes back; settings of the database hold."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from datetime import UTC, datetime
+from typing import Any
+
+import asyncpg
+import pytest
+
+from cortex_contracts.errors import Unavailable
+from cortex_contracts.messages.base import Principal
+from cortex_store import memories
+from cortex_store.database import Database
+from cortex_store.embedding import check_embedding
+from cortex_store.errors import EmbeddingMismatch
+from cortex_store.ids import uuid7
+from cortex_testkit.postgres_server import PostgresDatabase
+
+NOW = datetime(2026, 5, 4, tzinfo=UTC)
+ME = Principal(org="mine", subject="me")
+
+
+async def remember(database: Database, content: str) -> None:
+    async with database.transaction("mine") as connection:
+        await memories.insert(connection, memories.NewMemory(uuid7(), "n", content, "chat", 0.5, NOW, None))
+
+
+async def count(database: Database) -> int:
+    async with database.transaction("mine") as connection:
+        return sum(each.memories for each in await memories.counts(connection, ME))
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+async def test_a_restart_of_postgresql_heals_by_itself(
+    own_server: Any, own_postgres: PostgresDatabase, mode: str
+) -> None:
+    database = Database(own_postgres.runtime_url, connect_timeout_s=5, command_timeout_s=5)
+    await database.open()
+    async with asyncio.TaskGroup() as group:  # more than one pooled connection
+        for number in range(5):
+            group.create_task(remember(database, f"before {number}"))
+
+    async def lose_the_connection() -> None:
+        async with database.transaction("mine") as connection:
+            await connection.execute("UPDATE memories SET importance = 1")
+            await asyncio.to_thread(own_server.stop, mode)
+            await connection.fetchval("SELECT 1")
+
+    with pytest.raises(Unavailable):
+        await lose_the_connection()
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            await remember(database, "while it is away")
+    with pytest.raises(Unavailable):
+        await database.check()
+
+    await asyncio.to_thread(own_server.start)
+    await database.check()
+    await asyncio.gather(*(remember(database, f"after {number}") for number in range(10)))
+    assert await count(database) == 15
+    async with database.transaction("mine") as connection:
+        assert await connection.fetchval("SELECT count(*) FROM memories WHERE importance = 1") == 0
+    await database.close()
+
+
+async def test_open_fails_while_postgresql_is_away_and_works_afterwards(
+    own_server: Any, own_postgres: PostgresDatabase
+) -> None:
+    database = Database(own_postgres.runtime_url)
+    await asyncio.to_thread(own_server.stop)
+    with pytest.raises(Unavailable):
+        await database.open()
+    await asyncio.to_thread(own_server.start)
+    await database.open()
+    await database.close()
+
+
+async def test_a_port_where_nobody_listens_is_unavailable() -> None:
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        database = Database(f"postgresql://u:secret@127.0.0.1:{reserved.getsockname()[1]}/x")
+        with pytest.raises(Unavailable) as caught:
+            await database.open()
+    assert "secret" not in str(caught.value)
+    await database.close()
+
+
+async def test_a_server_that_never_answers_is_unavailable() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        database = Database(f"postgresql://u@127.0.0.1:{silent.getsockname()[1]}/x", connect_timeout_s=0.2)
+        with pytest.raises(Unavailable, match="in time"):
+            await database.open()
+    await database.close()
+
+
+async def test_a_database_without_the_schema_is_unavailable(postgres: PostgresDatabase) -> None:
+    database = Database(postgres.runtime_url.rsplit("/", 1)[0] + "/postgres")
+    with pytest.raises(Unavailable, match="no pgvector extension"):
+        await database.open()
+    await database.close()
+
+
+async def test_a_statement_that_takes_too_long_is_unavailable_and_its_connection_recovers(
+    postgres: PostgresDatabase,
+) -> None:
+    database = Database(postgres.runtime_url, pool_size=1, command_timeout_s=0.3)
+    await database.open()
+    with pytest.raises(Unavailable, match="in time"):
+        async with database.transaction("mine") as connection:
+            await connection.execute("SELECT pg_sleep(30)")
+    assert await count(database) == 0
+    await database.close()
+
+
+async def test_a_deadlock_is_unavailable(database: Database) -> None:
+    first_locked, second_locked = asyncio.Event(), asyncio.Event()
+
+    async def lock(own: int, other: int, mine: asyncio.Event, theirs: asyncio.Event) -> str:
+        try:
+            async with database.transaction("mine") as connection:
+                await connection.execute("SELECT pg_advisory_xact_lock($1)", own)
+                mine.set()
+                await asyncio.wait_for(theirs.wait(), 5)
+                await connection.execute("SELECT pg_advisory_xact_lock($1)", other)
+        except Unavailable as error:
+            return error.message
+        return "ok"
+
+    outcomes = await asyncio.gather(lock(1, 2, first_locked, second_locked), lock(2, 1, second_locked, first_locked))
+    assert sorted(outcomes) == ["PostgreSQL cannot work now (DeadlockDetectedError, SQLSTATE 40P01)", "ok"]
+
+
+async def test_an_exhausted_pool_is_unavailable(postgres: PostgresDatabase) -> None:
+    database = Database(postgres.runtime_url, pool_size=1, connect_timeout_s=0.3)
+    await database.open()
+    async with database.transaction("mine"):
+        with pytest.raises(Unavailable, match="in time"):
+            async with database.transaction("mine"):
+                pass
+    await database.close()
+
+
+async def test_errors_of_statements_and_of_the_caller_stay_what_they_are(database: Database) -> None:
+    with pytest.raises(asyncpg.UndefinedTableError):
+        async with database.transaction("mine") as connection:
+            await connection.execute("SELECT * FROM nowhere")
+    with pytest.raises(FileNotFoundError):
+        async with database.transaction("mine"):
+            raise FileNotFoundError("a page of a vault")
+    with pytest.raises(BrokenPipeError):
+        async with database.transaction("mine"):
+            raise BrokenPipeError("a socket of the caller")
+
+
+async def test_an_error_in_the_block_rolls_back(database: Database) -> None:
+    async def fail() -> None:
+        async with database.transaction("mine") as connection:
+            await memories.insert(connection, memories.NewMemory(uuid7(), "n", "x", "chat", 0.5, NOW, None))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await fail()
+    assert await count(database) == 0
+
+
+async def test_a_cancelled_transaction_rolls_back_and_frees_its_connection(postgres: PostgresDatabase) -> None:
+    database = Database(postgres.runtime_url, pool_size=1)
+    await database.open()
+    inserted = asyncio.Event()
+
+    async def hang() -> None:
+        async with database.transaction("mine") as connection:
+            await memories.insert(connection, memories.NewMemory(uuid7(), "n", "x", "chat", 0.5, NOW, None))
+            inserted.set()
+            await connection.execute("SELECT pg_sleep(30)")
+
+    task = asyncio.create_task(hang())
+    await asyncio.wait_for(inserted.wait(), 5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await count(database) == 0
+    await database.close()
+
+
+async def test_use_outside_open_and_close_is_a_bug(postgres: PostgresDatabase) -> None:
+    database = Database(postgres.runtime_url)
+    with pytest.raises(RuntimeError, match="not open"):
+        await count(database)
+    await database.open()
+    await database.close()
+    await database.close()
+    with pytest.raises(RuntimeError, match="not open"):
+        await count(database)
+
+
+async def test_the_first_embedding_model_is_the_one_of_the_database(database: Database) -> None:
+    async with database.unscoped() as connection:
+        await check_embedding(connection, 384, "small")
+        await check_embedding(connection, 384, "small")
+        for dimension, model in ((384, "other"), (1024, "small")):
+            with pytest.raises(EmbeddingMismatch, match="cortex reindex"):
+                await check_embedding(connection, dimension, model)
+
+
+async def test_a_wrong_dimension_is_refused_at_first_use_and_not_recorded(database: Database) -> None:
+    with pytest.raises(EmbeddingMismatch, match="384 dimensions"):
+        async with database.unscoped() as connection:
+            await check_embedding(connection, 1024, "large")
+    async with database.unscoped() as connection:
+        await check_embedding(connection, 384, "small")

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cortex_store import terms
+
+ARABIC = st.text(alphabet="ابتثجحخدذرزسشصضطظعغفقكلمنهوي", min_size=1, max_size=12)
+TASHKEEL = st.text(alphabet="ًٌٍَُِّْٰـ", max_size=3)
+WORDS = st.text(alphabet=st.characters(categories=("L", "Nd")), min_size=1, max_size=20)
+
+
+def found(text: str) -> list[str]:
+    return list(terms.terms(text))
+
+
+@pytest.mark.parametrize(
+    ("written", "searched"),
+    [
+        ("مُحَمَّدٌ كَتَبَ الرِّسَالَةَ", "محمد كتب الرسالة"),
+        ("الســــلام", "السلام"),
+        ("أحمد إلى آخر ٱلأمر", "احمد الي اخر الامر"),
+        ("مدرسة", "مدرسه"),
+        ("مستشفى", "مستشفي"),
+        ("کتاب فارسی", "كتاب فارسي"),
+        ("١٢٣ ۴۵۶", "123 456"),
+        ("ﻣﺤﻤﺪ", "محمد"),
+        ("STRASSE", "straße"),
+        ("co\u00adopera\u200btion", "cooperation"),
+    ],
+)
+def test_two_ways_to_write_a_word_give_the_same_terms(written: str, searched: str) -> None:
+    assert found(written) == found(searched)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "expected"),
+    [
+        ("getUserById", ["getuserbyid", "get", "user", "by", "id"]),
+        ("svc-auth-2", ["svc-auth-2", "svc", "auth", "2"]),
+        ("v1.2.3", ["v1.2.3", "v1", "2", "3"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("CORTEX_NATS_URL", ["cortex_nats_url", "cortex", "nats", "url"]),
+        ("_private", ["private"]),
+        ("end.", ["end"]),
+    ],
+)
+def test_an_identifier_is_kept_whole_and_also_split(identifier: str, expected: list[str]) -> None:
+    assert found(identifier) == expected
+
+
+def test_words_of_scripts_with_combining_vowels_stay_whole() -> None:
+    assert found("हिन्दी भाषा।") == ["हिन्दी", "भाषा"]
+
+
+def test_text_without_words_has_no_query() -> None:
+    assert terms.query("?! … —") is None
+    assert terms.document("") == ""
+
+
+def test_encoded_data_is_no_word() -> None:
+    assert found("a" * 81 + " key") == ["key"]
+
+
+def test_a_query_has_a_limited_number_of_distinct_terms() -> None:
+    query = terms.query(" ".join(f"w{number}" for number in range(500)) + " w1 w1")
+    assert query is not None
+    assert query.count("|") == terms.MAX_QUERY_TERMS - 1
+
+
+def test_a_document_stays_below_the_limit_of_a_tsvector() -> None:
+    document = terms.document(" ".join(f"محمد{number}" for number in range(100_000)))
+    assert len(document.encode()) < 2 * terms.MAX_DOCUMENT_BYTES
+    assert ":," not in document
+    assert not document.endswith(":")
+
+
+@given(ARABIC, st.data())
+def test_tashkeel_and_tatweel_never_change_the_terms(word: str, data: st.DataObject) -> None:
+    marked = "".join(char + data.draw(TASHKEEL) for char in word)
+    assert found(marked) == found(word)
+
+
+@given(st.text())
+def test_canonically_equal_texts_have_the_same_terms(text: str) -> None:
+    assert found(unicodedata.normalize("NFD", text)) == found(unicodedata.normalize("NFC", text))
+
+
+@given(WORDS)
+def test_case_never_changes_the_folded_form(word: str) -> None:
+    assert terms.fold(terms.fold(word)) == terms.fold(word)
+    assert terms.fold(word.casefold()) == terms.fold(word)
+
+
+@given(st.text())
+def test_terms_are_never_empty_and_hold_no_space(text: str) -> None:
+    for term in terms.terms(text):
+        assert 0 < len(term) <= terms.MAX_TERM_LENGTH
+        assert not any(char.isspace() for char in term)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=10))
+def test_every_word_of_a_document_finds_it(words: list[str]) -> None:
+    indexed = set(found(" ".join(words)))
+    for word in words:
+        assert set(found(word)) <= indexed
