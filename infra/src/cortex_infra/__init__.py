@@ -1,0 +1,1 @@
+"""Embedded servers, supervision, migrations and stream provisioning."""

@@ -1,0 +1,123 @@
+"""`python -m cortex_infra bootstrap|migrate|provision`: one step each, safe to run again; what an init container runs.
+
+bootstrap  roles, database and extension    CORTEX_SUPERUSER_DATABASE_URL, CORTEX_DATABASE_URL,
+                                            CORTEX_SLEEP_DATABASE_URL, CORTEX_MIGRATION_DATABASE_URL
+migrate    tables                           CORTEX_MIGRATION_DATABASE_URL
+provision  streams and consumers            CORTEX_NATS_URL (of the provisioner), CORTEX_NATS_REPLICAS (1)
+
+`--wait SECONDS` goes on trying while the server does not answer (yet).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import asyncpg
+import nats.errors
+
+from cortex_infra import bootstrap, migrate, provision
+from cortex_infra.errors import InfraError, SettingError
+
+RETRY_S: Final = 0.5
+SUPERUSER_URL = "CORTEX_SUPERUSER_DATABASE_URL"
+ROLE_URLS = {
+    bootstrap.MIGRATION_ROLE: "CORTEX_MIGRATION_DATABASE_URL",
+    bootstrap.RUNTIME_ROLE: "CORTEX_DATABASE_URL",
+    bootstrap.SLEEP_ROLE: "CORTEX_SLEEP_DATABASE_URL",
+}
+
+
+async def run_bootstrap(environment: Mapping[str, str]) -> str:
+    """Make roles, database and extension."""
+    urls = {role: _needed(environment, variable) for role, variable in ROLE_URLS.items()}
+    passwords = {role: bootstrap.password_of(ROLE_URLS[role], url, role) for role, url in urls.items()}
+    database = unquote(urlsplit(urls[bootstrap.MIGRATION_ROLE]).path.removeprefix("/")) or bootstrap.DATABASE
+    await bootstrap.bootstrap(
+        _needed(environment, SUPERUSER_URL),
+        bootstrap.RolePasswords(
+            passwords[bootstrap.MIGRATION_ROLE], passwords[bootstrap.RUNTIME_ROLE], passwords[bootstrap.SLEEP_ROLE]
+        ),
+        database,
+    )
+    return f"the roles and the database {database} are there"
+
+
+async def run_migrate(environment: Mapping[str, str]) -> str:
+    """Apply the missing migrations."""
+    applied = await migrate.migrate(_needed(environment, ROLE_URLS[bootstrap.MIGRATION_ROLE]))
+    return "\n".join(f"applied {one.version:04} {one.name}" for one in applied) or "the database is up to date"
+
+
+async def run_provision(environment: Mapping[str, str]) -> str:
+    """Create or update streams and consumers."""
+    replicas = environment.get("CORTEX_NATS_REPLICAS") or "1"
+    if not replicas.isdecimal():
+        raise SettingError(f"CORTEX_NATS_REPLICAS: expected a number, got {replicas!r}")
+    changes = await provision.provision(_needed(environment, "CORTEX_NATS_URL"), replicas=int(replicas))
+    return "\n".join(map(str, changes)) or "the streams and consumers are up to date"
+
+
+COMMANDS = {"bootstrap": run_bootstrap, "migrate": run_migrate, "provision": run_provision}
+
+
+async def run(
+    command: Callable[[Mapping[str, str]], Awaitable[str]], environment: Mapping[str, str], wait_s: float
+) -> str:
+    """One command, repeated for `wait_s` while nobody answers; anything else that goes wrong is raised at once."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            return await command(environment)
+        except (OSError, asyncpg.CannotConnectNowError, InfraError) as error:
+            if not _is_away(error) or time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(RETRY_S)
+
+
+def _is_away(error: Exception) -> bool:
+    cause = error.__cause__ if isinstance(error, InfraError) else error
+    return isinstance(cause, OSError | asyncpg.CannotConnectNowError | nats.errors.NoServersError)
+
+
+def main() -> int:
+    """Run the commands that are named, in this order; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m cortex_infra", description=__doc__.split("\n")[0])
+    parser.add_argument("command", nargs="+", choices=list(COMMANDS))
+    parser.add_argument(
+        "--wait", type=float, default=0.0, metavar="SECONDS", help="for a server that does not answer yet"
+    )
+    arguments = parser.parse_args()
+    logging.basicConfig(level=logging.WARNING)
+    try:
+        for command in arguments.command:
+            print(asyncio.run(run(COMMANDS[command], os.environ, arguments.wait)), flush=True)
+    except InfraError as error:
+        print(f"cortex: {error}", file=sys.stderr)
+        return 1
+    except asyncpg.PostgresError as error:
+        print(f"cortex: the database refuses: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        # Of the database; NATS comes as an InfraError.
+        print(f"cortex: the server does not answer ({error.strerror or type(error).__name__})", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _needed(environment: Mapping[str, str], variable: str) -> str:
+    value = environment.get(variable)
+    if not value:
+        raise SettingError(f"{variable} is not set")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

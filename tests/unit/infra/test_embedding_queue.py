@@ -1,0 +1,112 @@
+"""Queries do not wait behind a bulk load."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+
+from cortex_infra import embedding_queue
+from cortex_infra.embedding_queue import SLICE_TEXTS, WINDOW_TOKENS, EmbeddingQueue, QueueFull, Vectors
+
+
+class CountingModel:
+    """One token per word; the vector of a text is its length on the first axis and its words on the second."""
+
+    dim = 2
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[bool, list[str]]] = []
+        self.threads: set[int] = set()
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def encode(self, texts: list[str], is_query: bool) -> Vectors:
+        self.gate.wait(10)
+        self.threads.add(threading.get_ident())
+        self.calls.append((is_query, texts))
+        if "poison" in texts:
+            raise RuntimeError("the engine failed")
+        rows: Vectors = np.array([[len(text), self.token_count(text, is_query)] for text in texts], dtype=np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+    def token_count(self, text: str, is_query: bool) -> int:  # noqa: ARG002 - as the model
+        return max(1, len(text.split()))
+
+
+@pytest.fixture
+def model() -> CountingModel:
+    return CountingModel()
+
+
+@pytest.fixture
+async def queue(model: CountingModel) -> AsyncIterator[EmbeddingQueue]:
+    queue = EmbeddingQueue(model)
+    worker = asyncio.create_task(queue.run())
+    yield queue
+    worker.cancel()
+    await asyncio.wait({worker})
+
+
+async def test_a_query_goes_before_the_rest_of_a_bulk_load(model: CountingModel, queue: EmbeddingQueue) -> None:
+    model.gate.clear()
+    bulk = queue.submit([f"passage {n}" for n in range(20)], is_query=False)
+    query = queue.submit(["query"], is_query=True)
+    model.gate.set()
+    async with asyncio.timeout(10):
+        await query
+        assert not bulk.done()
+        vectors, tokens = await bulk
+    order = [is_query for is_query, _ in model.calls]
+    assert order.index(True) <= 1
+    assert vectors.shape == (20, 2)
+    assert tokens == 40
+    assert all(len(texts) <= SLICE_TEXTS for _, texts in model.calls)
+    assert len(model.threads) == 1
+
+
+async def test_vectors_come_in_the_order_of_the_texts_and_are_normalised(queue: EmbeddingQueue) -> None:
+    texts = ["a", "bbbb bbbb", "cc cc cc"]
+    vectors, _ = await queue.submit(texts, is_query=False)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+    assert np.allclose(vectors[:, 0] / vectors[:, 1], [1, 9 / 2, 8 / 3])
+
+
+async def test_a_long_text_is_read_in_windows(model: CountingModel, queue: EmbeddingQueue) -> None:
+    vectors, tokens = await queue.submit(["word " * 3 * WINDOW_TOKENS], is_query=False)
+    assert vectors.shape == (1, 2)
+    assert tokens == pytest.approx(3 * WINDOW_TOKENS, abs=4)
+    assert all(model.token_count(text, False) <= WINDOW_TOKENS for _, texts in model.calls for text in texts)
+    assert len(model.calls) >= 3
+
+
+async def test_a_request_that_fails_leaves_the_queue_working(queue: EmbeddingQueue) -> None:
+    with pytest.raises(RuntimeError):
+        await queue.submit(["poison"], is_query=False)
+    await queue.submit(["fine"], is_query=False)
+
+
+async def test_an_abandoned_request_is_not_worked_on(model: CountingModel, queue: EmbeddingQueue) -> None:
+    model.gate.clear()
+    bulk = queue.submit(["passage"] * 40, is_query=False)
+    bulk.cancel()
+    model.gate.set()
+    await queue.submit(["query"], is_query=True)
+    await queue.submit(["passage"], is_query=False)
+    assert len(model.calls) <= 3
+
+
+async def test_too_many_waiting_requests_are_refused(
+    model: CountingModel, queue: EmbeddingQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_queue, "MAX_WAITING", 2)
+    model.gate.clear()
+    jobs = [queue.submit(["a"], is_query=False), queue.submit(["b"], is_query=True)]
+    with pytest.raises(QueueFull):
+        queue.submit(["c"], is_query=True)
+    model.gate.set()
+    await asyncio.gather(*jobs)
