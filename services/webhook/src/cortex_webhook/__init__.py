@@ -1,0 +1,1 @@
+"""GitHub deliveries in, sync commands out."""
