@@ -1,0 +1,1 @@
+"""Everything that writes the hot tier: captures, pages, vault sync."""

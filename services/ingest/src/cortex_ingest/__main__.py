@@ -1,0 +1,8 @@
+"""`python -m cortex_ingest`."""
+
+from cortex_ingest.app import build
+from cortex_ingest.config import IngestSettings
+from cortex_runtime.settings import load
+
+if __name__ == "__main__":
+    build(load(IngestSettings)).run()

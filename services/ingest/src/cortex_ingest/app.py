@@ -1,0 +1,64 @@
+"""Composition root of ingest: the only place that names what it stands on."""
+
+from __future__ import annotations
+
+from cortex_contracts.messages.commands import Capture, SyncVault
+from cortex_contracts.rpc.ingest import SYNC_STATUS
+from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS
+from cortex_ingest.captures import Captures
+from cortex_ingest.config import IngestSettings
+from cortex_ingest.git_repository import GitRepository
+from cortex_ingest.handlers import Vaults
+from cortex_ingest.model import Model
+from cortex_ingest.poll import Poll
+from cortex_ingest.vault_pages import VaultPages
+from cortex_ingest.vault_sync import VaultSync
+from cortex_providers.cache import Cache, CachedEmbedder
+from cortex_providers.embedder import EmbedderConfig, open_embedder
+from cortex_runtime.outbox import OutboxRelay
+from cortex_runtime.service import Service
+from cortex_runtime.settings import VaultSource
+from cortex_store.database import Database
+
+
+def build(settings: IngestSettings) -> Service:
+    """The ingest service, ready to run."""
+    service = Service(settings)
+    database = service.use(
+        "database", Database(settings.database_url.get_secret_value(), application_name="cortex-ingest", pool_size=16)
+    )
+    # Without the cache it is slower; without the model nothing can be written.
+    cache = service.use("cache", Cache(settings.cache_url.get_secret_value()), required=False)
+    embedder = CachedEmbedder(
+        open_embedder(
+            settings.embeddings_driver,
+            EmbedderConfig(
+                settings.embeddings_url,
+                settings.embeddings_model,
+                settings.embeddings_dimension,
+                settings.embeddings_api_key.get_secret_value(),
+            ),
+        ),
+        cache,
+    )
+    service.use("embedder", Model(embedder, database))
+    relay = OutboxRelay(database, service.bus)
+    service.background("outbox", relay.run)
+
+    # Captures ------------------------------------------------------------------------------------------------------
+    captures = Captures(database, embedder, relay.wake)
+    service.bus.consume(INGEST_CAPTURES, Capture, captures.handle)
+
+    # Vaults --------------------------------------------------------------------------------------------------------
+    def pages_of(org: str, vault: str) -> VaultPages:
+        return VaultPages(database, org, vault, relay.wake)
+
+    def sync_of(source: VaultSource, pages: VaultPages) -> VaultSync:
+        mirror = settings.mirrors / settings.org / f"{source.name}.git"
+        return VaultSync(GitRepository(source.repository, source.branch, mirror), pages, embedder)
+
+    vaults = Vaults(settings.org, settings.vaults, pages_of, sync_of)
+    service.bus.consume(INGEST_SYNCS, SyncVault, vaults.sync)
+    service.bus.serve(SYNC_STATUS, vaults.status)
+    service.background("poll", Poll(service.bus, settings.org, settings.vaults).run)
+    return service

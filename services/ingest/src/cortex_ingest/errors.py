@@ -1,0 +1,39 @@
+"""What can go wrong with a vault.
+
+CortexError (cortex_contracts)
+├── Retryable
+│   ├── RepositoryUnreachable   git could not fetch: the network, the server or the credentials
+│   └── VaultBusy               another replica is syncing this vault
+└── Permanent
+    ├── UnknownVault            no vault of that name is configured
+    ├── BranchMissing           the repository has no such branch (any more)
+    └── UnreadablePage          a file is no page; the others are
+"""
+
+from __future__ import annotations
+
+from cortex_contracts.errors import ErrorCode, Permanent, Retryable
+
+
+class RepositoryUnreachable(Retryable):
+    """Git could not fetch."""
+
+
+class VaultBusy(Retryable):
+    """Another replica is syncing this vault; what it does not see, the next delivery finds."""
+
+
+class UnknownVault(Permanent):
+    """No vault of that name is configured."""
+
+    code = ErrorCode.NOT_FOUND
+
+
+class BranchMissing(Permanent):
+    """The repository has no such branch."""
+
+    code = ErrorCode.NOT_FOUND
+
+
+class UnreadablePage(Permanent):
+    """The file is no page."""

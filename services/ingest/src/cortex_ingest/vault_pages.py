@@ -1,0 +1,151 @@
+"""The pages of one vault in the hot tier: every change commits with its event."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+from cortex_contracts import subjects
+from cortex_contracts.messages.base import preview
+from cortex_contracts.messages.events import PageEvent
+from cortex_contracts.subjects import PageOp
+from cortex_ingest.errors import VaultBusy
+from cortex_runtime import inbox, outbox
+from cortex_store import pages, vaults
+from cortex_store.connection import Connection
+from cortex_store.ids import uuid7
+from cortex_store.pages import NewPage, PageKey
+from cortex_store.vaults import PageFailure, SyncResult, Vault
+
+INBOX: Final = "syncs"
+
+
+class Transactions(Protocol):
+    """Transactions that see one org."""
+
+    def transaction(self, org: str) -> AbstractAsyncContextManager[Connection]:
+        """A transaction bound to `org`. Raises Unavailable when the database is away."""
+        ...
+
+
+class VaultPages:
+    """Reads and writes one vault of one org; `committed` is called after each commit that left an event."""
+
+    def __init__(self, database: Transactions, org: str, vault: str, committed: Callable[[], None]) -> None:
+        self._database = database
+        self._org = org
+        self.vault = vault
+        self._committed = committed
+
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Hold the right to sync the vault.
+
+        Raises:
+            VaultBusy: another replica has it.
+        """
+        async with self._database.transaction(self._org) as connection:
+            if not await vaults.try_lock_sync(connection, self.vault):
+                raise VaultBusy(f"the vault {self.vault} is being synced by another replica")
+            yield
+
+    async def state(self) -> Vault | None:
+        """How the last sync ended; none before the first."""
+        async with self._database.transaction(self._org) as connection:
+            return await vaults.get(connection, self.vault)
+
+    async def keys(self) -> tuple[PageKey, ...]:
+        """Every stored page."""
+        async with self._database.transaction(self._org) as connection:
+            return await pages.list_keys(connection, self.vault)
+
+    async def write(self, page: NewPage) -> None:
+        """Write one page with its chunks and links.
+
+        Raises:
+            SlugTaken: another file has its slug.
+        """
+        async with self._database.transaction(self._org) as connection:
+            outcome = await pages.upsert(connection, page)
+            if outcome.renamed_from is not None:
+                await self._enqueue(
+                    connection, self._event(PageOp.DELETE, slug=outcome.renamed_from, commit=page.commit)
+                )
+            op = PageOp.CREATE if outcome.created else PageOp.UPDATE
+            event = self._event(op, slug=page.slug, title=preview(page.title), commit=page.commit)
+            await self._enqueue(connection, event)
+        self._committed()
+
+    async def delete(self, slug: str, commit: str) -> None:
+        """Delete one page."""
+        async with self._database.transaction(self._org) as connection:
+            if await pages.delete(connection, self.vault, slug):
+                await self._enqueue(connection, self._event(PageOp.DELETE, slug=slug, commit=commit))
+        self._committed()
+
+    async def finish(
+        self,
+        message_id: str,
+        result: SyncResult,
+        *,
+        commit: str | None,
+        pages_changed: int,
+        errors: tuple[PageFailure, ...],
+        announce: bool,
+    ) -> None:
+        """Record how a sync ended and, with `announce`, tell the bus; a message that has been here changes nothing."""
+        async with self._database.transaction(self._org) as connection:
+            is_new = await inbox.claim(connection, INBOX, f"{self._org}/{self.vault}/{message_id}")
+            if not is_new and not pages_changed:
+                return
+            await self._record(connection, result, commit, pages_changed, errors)
+            if announce:
+                event = self._event(PageOp.SYNC, commit=commit, pages_changed=pages_changed, errors=len(errors))
+                await self._enqueue(connection, event)
+        self._committed()
+
+    async def fail(self, errors: tuple[PageFailure, ...]) -> None:
+        """Record that the vault could not be read; its pages and its commit stay, and the message stays unclaimed."""
+        async with self._database.transaction(self._org) as connection:
+            await self._record(connection, SyncResult.FAILED, None, 0, errors)
+
+    async def _record(
+        self,
+        connection: Connection,
+        result: SyncResult,
+        commit: str | None,
+        pages_changed: int,
+        errors: tuple[PageFailure, ...],
+    ) -> None:
+        await vaults.record_sync(
+            connection, self.vault, result, synced_commit=commit, pages_changed=pages_changed, errors=errors
+        )
+
+    def _event(
+        self,
+        op: PageOp,
+        *,
+        slug: str | None = None,
+        title: str | None = None,
+        commit: str | None = None,
+        pages_changed: int | None = None,
+        errors: int | None = None,
+    ) -> PageEvent:
+        return PageEvent(
+            event_id=uuid7(),
+            op=op,
+            org=self._org,
+            vault=self.vault,
+            slug=slug,
+            title=title,
+            commit=commit,
+            pages_changed=pages_changed,
+            errors=errors,
+            occurred_at=datetime.now(UTC),
+        )
+
+    async def _enqueue(self, connection: Connection, event: PageEvent) -> None:
+        subject = subjects.page_event(event.op, self._org, self.vault)
+        await outbox.enqueue(connection, subject, str(event.event_id), event)

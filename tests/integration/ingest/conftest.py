@@ -1,0 +1,172 @@
+"""Real git repositories, a real database, and an embedder that a test can break."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import asyncpg
+import numpy as np
+import pytest
+
+from cortex_contracts.errors import Unavailable
+from cortex_contracts.messages.events import PageEvent
+from cortex_ingest.git_repository import GitRepository
+from cortex_ingest.vault_pages import VaultPages
+from cortex_ingest.vault_sync import VaultSync
+from cortex_providers.embedder import TextKind, Vectors
+from cortex_store import links, pages, vaults
+from cortex_store.database import Database
+from cortex_store.pages import Page
+from cortex_store.vaults import Vault
+from cortex_testkit.postgres_server import PostgresDatabase
+
+DIMENSION = 384
+NAME = "notes"
+
+
+@dataclass(frozen=True)
+class Git:
+    """A repository that people push to."""
+
+    folder: Path
+
+    def run(self, *arguments: str) -> str:
+        """Run git in it."""
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            **{f"GIT_{role}_{part}": "t@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")},
+        }
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.folder, env=environment, check=True, capture_output=True, timeout=30
+        )
+        return done.stdout.decode().strip()
+
+    def commit(self, files: dict[str, str | bytes | None]) -> str:
+        """Write (or with none remove) files and commit; returns the commit."""
+        for name, content in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if content is None:
+                path.unlink()
+            else:
+                path.write_bytes(content.encode() if isinstance(content, str) else content)
+        self.run("add", "--all")
+        self.run("commit", "--quiet", "--allow-empty", "--message", "change")
+        return self.run("rev-parse", "HEAD")
+
+
+@dataclass
+class FakeEmbedder:
+    """Vectors from hashes; `fail_after` texts it is away until mended."""
+
+    fail_after: int | None = None
+    texts: list[str] = field(default_factory=list)
+
+    async def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
+        assert kind is TextKind.PASSAGE
+        if self.fail_after is not None and len(self.texts) >= self.fail_after:
+            raise Unavailable("the embedder does not answer")
+        self.texts += texts
+        return np.stack([self._vector(text) for text in texts])
+
+    @staticmethod
+    def _vector(text: str) -> Vectors:
+        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+        vector = np.random.default_rng(seed).standard_normal(DIMENSION).astype(np.float32)
+        normalised: Vectors = vector / np.linalg.norm(vector)
+        return normalised
+
+
+@dataclass
+class SyncedVault:
+    """A vault with everything that a sync of it touches."""
+
+    database: Database
+    owner_url: str
+    mirror: Path
+    git: Git
+    embedder: FakeEmbedder
+    branch: str = "main"
+    org: str = "local"
+    deliveries: int = 0
+
+    def repository(self) -> GitRepository:
+        return GitRepository(str(self.git.folder), self.branch, self.mirror)
+
+    def pages(self) -> VaultPages:
+        return VaultPages(self.database, self.org, NAME, lambda: None)
+
+    async def sync(self, message_id: str | None = None, *, quiet: bool = False) -> Vault:
+        """Run a sync and return the state that it left."""
+        self.deliveries += 1
+        sync = VaultSync(self.repository(), self.pages(), self.embedder)
+        await sync.run(message_id or f"message-{self.deliveries}", quiet=quiet)
+        return await self.state()
+
+    async def state(self) -> Vault:
+        async with self.database.transaction(self.org) as connection:
+            state = await vaults.get(connection, NAME)
+        assert state is not None
+        return state
+
+    async def slugs(self) -> list[str]:
+        async with self.database.transaction(self.org) as connection:
+            return [key.slug for key in await pages.list_keys(connection, NAME)]
+
+    async def page(self, slug: str) -> Page | None:
+        async with self.database.transaction(self.org) as connection:
+            return await pages.get(connection, NAME, slug)
+
+    async def links(self, slug: str) -> dict[str, str | None]:
+        page = await self.page(slug)
+        assert page is not None
+        async with self.database.transaction(self.org) as connection:
+            return {link.target: link.slug for link in await links.from_page(connection, page.id)}
+
+    async def events(self) -> list[tuple[str, str | None]]:
+        """Operation and slug of every event so far, in order; they are taken out."""
+        connection = await asyncpg.connect(self.owner_url)
+        try:
+            rows = await connection.fetch("DELETE FROM outbox RETURNING id, subject, body")
+        finally:
+            await connection.close()
+        found = []
+        for row in sorted(rows, key=lambda row: int(row["id"])):
+            event = PageEvent.model_validate(json.loads(row["body"]))
+            assert row["subject"] == f"cortex.v1.evt.page.{event.op}.{self.org}.{NAME}"
+            found.append((event.op.value, event.slug))
+        return found
+
+
+@pytest.fixture
+def make_git(tmp_path: Path) -> Callable[[str], Git]:
+    """Makes an empty repository whose branch is `main`."""
+
+    def make(name: str) -> Git:
+        git = Git(tmp_path / name)
+        git.folder.mkdir()
+        git.run("init", "--quiet", "--initial-branch", "main")
+        return git
+
+    return make
+
+
+@pytest.fixture
+async def vault(
+    postgres: PostgresDatabase, make_git: Callable[[str], Git], tmp_path: Path
+) -> AsyncIterator[SyncedVault]:
+    """An empty vault on an empty repository."""
+    database = Database(postgres.runtime_url)
+    await database.open()
+    yield SyncedVault(
+        database, postgres.migration_url, tmp_path / "mirrors" / "notes.git", make_git("origin"), FakeEmbedder()
+    )
+    await database.close()
