@@ -1,0 +1,8 @@
+"""`python -m cortex_recall`."""
+
+from cortex_recall.app import build
+from cortex_recall.config import RecallSettings
+from cortex_runtime.settings import load
+
+if __name__ == "__main__":
+    build(load(RecallSettings)).run()

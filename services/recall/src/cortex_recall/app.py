@@ -1,0 +1,44 @@
+"""Composition root of recall: the only place that names what it stands on."""
+
+from __future__ import annotations
+
+from cortex_contracts.rpc import engine
+from cortex_contracts.rpc.recall import RECALL
+from cortex_providers.cache import Cache, CachedEmbedder
+from cortex_providers.embedder import EmbedderConfig, open_embedder
+from cortex_recall.config import RecallSettings
+from cortex_recall.hot_tier import HotTier
+from cortex_recall.memory_engine import MemoryEngine
+from cortex_recall.page_engine import PageEngine
+from cortex_recall.query_vector import QueryVectors
+from cortex_recall.recall import Recall
+from cortex_runtime.service import Service
+from cortex_store.database import Database
+
+
+def build(settings: RecallSettings) -> Service:
+    """The recall service, ready to run."""
+    service = Service(settings)
+    database = service.use(
+        "database", Database(settings.database_url.get_secret_value(), application_name="cortex-recall")
+    )
+    # Neither is needed to answer: without the cache it is slower, without the embedder it goes by words and says so.
+    cache = service.use("cache", Cache(settings.cache_url.get_secret_value()), required=False)
+    model = open_embedder(
+        settings.embeddings_driver,
+        EmbedderConfig(
+            settings.embeddings_url,
+            settings.embeddings_model,
+            settings.embeddings_dimension,
+            settings.embeddings_api_key.get_secret_value(),
+        ),
+    )
+    vectors = service.use("embedder", QueryVectors(CachedEmbedder(model, cache)), required=False)
+    hot_tier = HotTier(database)
+    memory = MemoryEngine(Recall(hot_tier, vectors), hot_tier)
+    pages = PageEngine(hot_tier, vectors)
+    service.bus.serve(RECALL, memory.recall)
+    for key, built_in in ((engine.MEMORY, memory), (engine.PAGES, pages)):
+        service.bus.serve(engine.ask(key), built_in.ask)
+        service.bus.serve(engine.health(key), built_in.health)
+    return service
