@@ -1,0 +1,1 @@
+"""REST, MCP and ask: fan-out over the engines, reconcile, answer with receipts."""

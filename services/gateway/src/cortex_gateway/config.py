@@ -1,0 +1,84 @@
+"""Settings of the gateway."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated, ClassVar
+
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
+
+from cortex_contracts.messages.base import Token
+from cortex_contracts.rpc.engine import BUILT_IN_ENGINES, ENGINE_LIMIT_S, SourceClass
+from cortex_gateway.scoring import AUTHORITY, HALF_LIFE_DAYS
+from cortex_runtime.settings import ServiceSettings, setting
+
+Weight = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class GatewaySettings(ServiceSettings):
+    """What the gateway reads."""
+
+    service: ClassVar[str] = "gateway"
+
+    # Before the host: whether a bind is allowed depends on it.
+    http_token: SecretStr = setting("HTTP_TOKEN", default=SecretStr(""))
+    gateway_host: str = setting("GATEWAY_HOST", default="127.0.0.1")
+    gateway_port: int = setting("GATEWAY_PORT", default=9890)
+    gateway_sse_port: int = setting("GATEWAY_SSE_PORT", default=9891)
+    gateway_allowed_hosts: tuple[str, ...] = setting("GATEWAY_ALLOWED_HOSTS", default=())
+    """Names, beside loopback, under which MCP clients may reach the gateway."""
+
+    gateway_engines: tuple[Token, ...] = setting("GATEWAY_ENGINES", default=BUILT_IN_ENGINES)
+    gateway_engine_limit_s: float = setting("GATEWAY_ENGINE_LIMIT_S", default=ENGINE_LIMIT_S)
+    gateway_authority: dict[SourceClass, Weight] = setting("GATEWAY_AUTHORITY", default={})
+    """Weights that differ from `scoring.AUTHORITY`."""
+    gateway_half_life_days: float = setting("GATEWAY_HALF_LIFE_DAYS", default=HALF_LIFE_DAYS)
+    gateway_floor: Weight = setting("GATEWAY_FLOOR", default=0.2)
+    """Least relevance times confidence of a hit that the answer may use."""
+
+    @property
+    def authority(self) -> dict[SourceClass, float]:
+        """Weight of every source class."""
+        return {**AUTHORITY, **self.gateway_authority}
+
+    @field_validator("http_token")
+    @classmethod
+    def _without_spaces(cls, value: SecretStr) -> SecretStr:
+        return SecretStr(value.get_secret_value().strip())
+
+    @field_validator("gateway_host")
+    @classmethod
+    def _guarded(cls, value: str, info: ValidationInfo) -> str:
+        token = info.data.get("http_token")
+        if not is_loopback(value) and not (token and token.get_secret_value()):
+            raise ValueError("a bind beyond loopback needs credentials: set CORTEX_HTTP_TOKEN")
+        return value
+
+    @field_validator("gateway_engine_limit_s")
+    @classmethod
+    def _limit(cls, value: float) -> float:
+        if not 0.001 <= value <= 60:
+            raise ValueError("expected between 0.001 and 60 seconds")
+        return value
+
+    @field_validator("gateway_half_life_days")
+    @classmethod
+    def _half_life(cls, value: float) -> float:
+        if not 0 < value < float("inf"):
+            raise ValueError("expected a number of days above 0")
+        return value
+
+    @field_validator("gateway_engines")
+    @classmethod
+    def _some_engines(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value:
+            raise ValueError("expected at least one engine key")
+        return tuple(dict.fromkeys(value))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a port bound to `host`."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,127 @@
+"""REST: `POST /ask`, `GET /health`, and an OpenAPI document that describes them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import Body, Depends, FastAPI, Request, Security
+from fastapi.security import HTTPBearer
+
+from cortex_contracts.messages.base import Principal
+from cortex_contracts.rpc.ask import AskReply, GatewayHealth, Question
+from cortex_gateway import problems
+from cortex_gateway.ask import Asker
+from cortex_gateway.auth import principal_of
+from cortex_gateway.engines import Engines
+from cortex_gateway.problems import Problem, ValidationProblem
+from cortex_runtime import VERSION
+
+QUESTION_EXAMPLES: Final[dict[str, Any]] = {
+    "everything": {"summary": "Ask every engine", "value": {"query": "Which database does the Nile project use?"}},
+    "search": {
+        "summary": "Only ranked hits of some engines",
+        "value": {"query": "idempotency keys", "mode": "search", "scope": ["pages"], "k": 5},
+    },
+}
+REPLY_EXAMPLE: Final[dict[str, Any]] = {
+    "answer": "Sources disagree on Hermes status: live infra says stopped (memory stale 40d) [r1]",
+    "receipts": [
+        {
+            "id": "r1",
+            "source": "rag",
+            "title": "Hermes",
+            "path": "infra/hermes",
+            "last_seen": "2026-06-24T00:04:00Z",
+            "confidence": 0.92,
+            "snippet": "Hermes is stopped.",
+        }
+    ],
+    "hits": [
+        {
+            "engine": "rag",
+            "title": "Hermes",
+            "path": "infra/hermes",
+            "snippet": "Hermes is stopped.",
+            "score": 0.81,
+            "last_seen": "2026-06-24T00:04:00Z",
+            "confidence": 0.92,
+            "source_class": "live-infra",
+        }
+    ],
+    "conflicts": [
+        {
+            "claim": "Hermes status",
+            "winner": "live-infra",
+            "losers": ["agent-memory"],
+            "reason": "memory stale 40d",
+            "value": "stopped",
+            "losing_values": ["active"],
+            "paths": ["infra/hermes", "memory:8d0c"],
+        }
+    ],
+    "engines": [
+        {"engine": "rag", "status": "up", "ms": 312, "error": None},
+        {"engine": "cbm", "status": "down", "ms": 4000, "error": "no answer within 4000 ms"},
+    ],
+    "took_ms": 4002,
+}
+HEALTH_EXAMPLE: Final[dict[str, Any]] = {
+    "engines": [{"engine": "rag", "status": "up", "last_ingest": "2026-06-24T00:04:00Z", "staleness_h": 0.4}],
+    "ok": True,
+}
+
+
+def example(value: dict[str, Any]) -> dict[str, Any]:
+    """The OpenAPI form of one example of a reply."""
+    return {"content": {"application/json": {"example": value}}}
+
+
+def rest_app(asker: Asker, engines: Engines) -> FastAPI:
+    """The REST routes; who calls them has been authenticated before."""
+    app = FastAPI(
+        title="Cortex",
+        version=VERSION,
+        summary="One question to every memory, one answer with receipts.",
+        # The interactive pages load scripts from elsewhere; the document itself is all a client needs.
+        docs_url=None,
+        redoc_url=None,
+    )
+    problems.install(app)
+
+    @app.post(
+        "/ask",
+        summary="Ask every engine one question",
+        dependencies=[Security(HTTPBearer(auto_error=False))],
+        responses={
+            200: example(REPLY_EXAMPLE),
+            401: {"model": Problem, "description": "No valid credentials"},
+            413: {"model": Problem, "description": "The body is too large"},
+            422: {"model": ValidationProblem, "description": "A field is wrong, or the scope names an unknown engine"},
+        },
+    )
+    async def ask(
+        question: Annotated[Question, Body(openapi_examples=QUESTION_EXAMPLES)],
+        principal: Annotated[Principal, Depends(_principal)],
+    ) -> AskReply:
+        """Fan out to the engines in scope, reconcile what they say, and answer with receipts and conflicts."""
+        return await asker.ask(principal, question)
+
+    @app.get("/health", summary="Liveness and freshness of every engine", responses={200: example(HEALTH_EXAMPLE)})
+    async def health() -> GatewayHealth:
+        """Open: every engine, up or down, verbatim."""
+        return await engines.health()
+
+    @app.get("/", summary="Where to go from here", dependencies=[Security(HTTPBearer(auto_error=False))])
+    async def index() -> dict[str, Any]:
+        """The addresses of this gateway."""
+        return {
+            "name": "cortex",
+            "version": VERSION,
+            "links": {"ask": "/ask", "health": "/health", "mcp": "/mcp", "openapi": "/openapi.json"},
+        }
+
+    return app
+
+
+async def _principal(request: Request) -> Principal:
+    return principal_of(request)

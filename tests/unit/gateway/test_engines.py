@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cortex_contracts.errors import ErrorCode, Permanent, Unavailable
+from cortex_contracts.messages.base import Principal
+from cortex_contracts.rpc.engine import EngineAskReply, EngineHealth, EngineStatus, Hit
+from cortex_gateway.engines import SNIPPET_LENGTH, Engines
+from cortex_gateway.errors import UnknownEngine
+
+OWNER = Principal(org="local", subject="owner")
+
+
+class Caller:
+    """Answers by engine key: with a reply, an error to raise, or an event to wait for first."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers = answers
+        self.calls: list[tuple[str, Any, float | None]] = []
+
+    async def request(self, rpc: Any, request: Any, *, timeout_s: float | None = None) -> Any:
+        self.calls.append((rpc.service, request, timeout_s))
+        answer = self.answers[rpc.service]
+        if isinstance(answer, asyncio.Event):
+            await answer.wait()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def up(key: str, *hits: Hit) -> EngineAskReply:
+    return EngineAskReply(engine=key, status=EngineStatus.UP, hits=hits)
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (Unavailable("no b service answers cortex.v1.rpc.engine.b.ask"), "nothing answers for the engine b"),
+        (Unavailable("late", code=ErrorCode.DEADLINE_EXCEEDED), "no answer within 1000 ms"),
+        (Permanent("the query has no words"), "the query has no words"),
+        (RuntimeError("secret"), "unexpected failure"),
+        (TimeoutError(), "no answer within 1000 ms"),
+        (EngineAskReply(engine="b", status=EngineStatus.DOWN), "the engine says it is down"),
+        (EngineAskReply(engine="b", status=EngineStatus.DOWN, error="e" * 999), "e" * 200),
+    ],
+)
+async def test_whatever_goes_wrong_with_an_engine_it_is_down_and_the_others_answer(
+    make_hit: Callable[..., Hit], failure: Any, told: str
+) -> None:
+    engines = Engines(Caller(a=up("a", make_hit()), b=failure), ("a", "b"), 1.0, OWNER)
+    good, bad = await engines.ask(OWNER, "q", 12, None, 6.0)
+    assert (good.state.status, len(good.hits)) == (EngineStatus.UP, 1)
+    assert (bad.state.status, bad.state.error, bad.hits) == (EngineStatus.DOWN, told, ())
+
+
+async def test_an_engine_that_never_answers_is_cut_off_even_when_the_bus_does_not() -> None:
+    engines = Engines(Caller(a=asyncio.Event()), ("a",), 0.02, OWNER)
+    async with asyncio.timeout(5):
+        (answer,) = await engines.ask(OWNER, "q", 12, None, 6.0)
+    assert answer.state.error == "no answer within 20 ms"
+
+
+async def test_what_an_engine_had_to_do_without_is_told_with_its_hits(make_hit: Callable[..., Hit]) -> None:
+    reply = up("a", make_hit()).model_copy(update={"error": "without vectors"})
+    (answer,) = await Engines(Caller(a=reply), ("a",), 1.0, OWNER).ask(OWNER, "q", 12, None, 6.0)
+    assert (answer.state.status, answer.state.error, len(answer.hits)) == (EngineStatus.UP, "without vectors", 1)
+
+
+async def test_engines_are_asked_at_once(make_hit: Callable[..., Hit]) -> None:
+    both_asked = asyncio.Barrier(2)
+
+    class Meeting(Caller):
+        async def request(self, rpc: Any, request: Any, *, timeout_s: float | None = None) -> Any:
+            await both_asked.wait()
+            return await super().request(rpc, request, timeout_s=timeout_s)
+
+    answers = await Engines(Meeting(a=up("a"), b=up("b")), ("a", "b"), 5.0, OWNER).ask(OWNER, "q", 12, None, 6.0)
+    assert [answer.state.status for answer in answers] == [EngineStatus.UP] * 2
+
+
+@pytest.mark.parametrize(("limit", "remaining", "expected"), [(4.0, 6.0, 4.0), (4.0, 1.5, 1.5), (4.0, -1.0, 0.001)])
+async def test_an_engine_gets_its_limit_but_never_more_than_the_caller_has_left(
+    limit: float, remaining: float, expected: float
+) -> None:
+    caller = Caller(a=up("a"))
+    await Engines(caller, ("a",), limit, OWNER).ask(OWNER, "q", 12, None, remaining)
+    ((_, request, timeout_s),) = caller.calls
+    assert (timeout_s, request.deadline_ms) == (expected, expected * 1000)
+
+
+async def test_hits_go_on_under_the_key_that_was_asked_bounded_in_number_and_length(
+    make_hit: Callable[..., Hit],
+) -> None:
+    hits = [make_hit("x" * 9_999, engine="somebody-else", path=f"p{number}") for number in range(9)]
+    (answer,) = await Engines(Caller(a=up("a", *hits)), ("a",), 1.0, OWNER).ask(OWNER, "q", 3, None, 6.0)
+    assert [(hit.engine, hit.path) for hit in answer.hits] == [("a", "p0"), ("a", "p1"), ("a", "p2")]
+    assert all(len(hit.snippet) == SNIPPET_LENGTH for hit in answer.hits)
+
+
+def test_a_scope_selects_and_an_unknown_key_is_refused() -> None:
+    engines = Engines(Caller(), ("a", "b"), 1.0, OWNER)
+    assert engines.select(None) == engines.select(()) == ("a", "b")
+    assert engines.select(("b", "b")) == ("b",)
+    with pytest.raises(UnknownEngine, match="unknown engine x, y; expected some of a, b"):
+        engines.select(("a", "x", "y"))
+
+
+async def test_health_is_asked_once_for_many_readers() -> None:
+    state = EngineHealth(engine="other", status=EngineStatus.UP)
+    caller = Caller(a=state, b=Unavailable("gone"))
+    engines = Engines(caller, ("a", "b"), 1.0, OWNER)
+    answers = await asyncio.gather(*(engines.health() for _ in range(20)))
+    assert len(caller.calls) == 2
+    assert [(e.engine, e.status) for e in answers[0].engines] == [("a", "up"), ("b", "down")]
+    assert answers[0].ok is False
