@@ -1,0 +1,1 @@
+"""The `cortex` command. Each command is one module; `main` only names them."""

@@ -1,0 +1,89 @@
+"""`cortex ask`: one question at the gateway, its answer with receipts, conflicts and the state of every engine."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import httpx
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from cortex_cli import running
+from cortex_cli.failure import NotRunning, reported
+from cortex_contracts.errors import Permanent
+from cortex_contracts.rpc.ask import AskMode, AskReply
+
+TIMEOUT_S = 30.0
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    mode: Annotated[AskMode, typer.Option(help="Prose, ranked hits, or both.")] = AskMode.BOTH,
+    scope: Annotated[list[str] | None, typer.Option(help="Ask these engines only.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the reply as JSON.")] = False,
+) -> None:
+    """Ask every engine one question."""
+    with reported():
+        reply = put(running.gateway_url(), running.token(), question, mode, scope)
+    if as_json:
+        print(reply.model_dump_json(indent=2))
+    else:
+        show(reply, Console())
+
+
+def put(url: str, token: str, question: str, mode: AskMode = AskMode.BOTH, scope: list[str] | None = None) -> AskReply:
+    """Put a question to the gateway at `url`.
+
+    Raises:
+        NotRunning: the gateway does not answer.
+        Permanent: it refuses the question; the message is its own.
+    """
+    body = {"query": question, "mode": mode.value} | ({"scope": scope} if scope else {})
+    try:
+        response = httpx.post(
+            f"{url}/ask", json=body, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT_S, trust_env=False
+        )
+    except httpx.HTTPError as error:
+        raise NotRunning(f"the gateway does not answer at {url} ({type(error).__name__}); run `cortex start`") from None
+    if response.status_code != 200:
+        raise Permanent(f"the gateway answered {response.status_code}: {_reason(response)}")
+    return AskReply.model_validate_json(response.content)
+
+
+def show(reply: AskReply, console: Console) -> None:
+    """Print an answer for people."""
+    if reply.answer:
+        console.print(f"\n[bold]{escape(reply.answer)}[/bold]\n")
+    for receipt in reply.receipts:
+        seen = f", {receipt.last_seen:%Y-%m-%d}" if receipt.last_seen else ""
+        console.print(
+            f"  [green]\\[{receipt.id}][/green] {escape(receipt.title)} [dim]({escape(receipt.path)}{seen})[/dim]"
+        )
+    for conflict in reply.conflicts:
+        console.print(
+            f"  [yellow]conflict[/yellow] {escape(conflict.claim)}: {escape(conflict.value)} "
+            f"[dim]({conflict.winner.value})[/dim] over {escape(', '.join(conflict.losing_values))} "
+            f"[dim]({', '.join(loser.value for loser in conflict.losers)}; {escape(conflict.reason)})[/dim]"
+        )
+    if not reply.answer:
+        for hit in reply.hits:
+            console.print(f"  {hit.score:.2f} {escape(hit.title)} [dim]({escape(hit.path)})[/dim]")
+    engines = ", ".join(
+        f"{state.engine} {state.status.value}"
+        + (f" {state.ms} ms" if state.ms is not None else "")
+        + (f" ({state.error})" if state.error else "")
+        for state in reply.engines
+    )
+    console.print(f"  [dim]engines: {escape(engines)}; took {reply.took_ms} ms[/dim]")
+
+
+def _reason(response: httpx.Response) -> str:
+    try:
+        body = response.json()
+    except json.JSONDecodeError:
+        return response.reason_phrase
+    if fields := body.get("fields"):
+        return "; ".join(f"{item['field']}: {item['message']}" for item in fields)
+    return str(body.get("message") or body.get("error") or response.reason_phrase)

@@ -1,0 +1,37 @@
+"""How a command fails: one sentence on stderr and an exit code a script can use."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import typer
+
+from cortex_contracts.errors import CortexError
+from cortex_infra.errors import InfraError
+
+FAILED: Final = 1
+NOT_RUNNING: Final = 3
+
+
+class NotRunning(Exception):
+    """Nothing answers where Cortex should be; the message says how to start it."""
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Turn the errors that a user can do something about into a sentence and an exit code."""
+    try:
+        yield
+    except NotRunning as error:
+        code, sentence = NOT_RUNNING, str(error)
+    except CortexError as error:
+        code, sentence = FAILED, error.message
+    except InfraError as error:
+        code, sentence = FAILED, str(error)
+    else:
+        return
+    print(f"cortex: {sentence}", file=sys.stderr)
+    raise typer.Exit(code)

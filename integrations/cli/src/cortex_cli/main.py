@@ -1,0 +1,22 @@
+"""`cortex`: human output by default, `--json` for scripts; exit code 0 done, 1 failed, 2 wrong use, 3 not running."""
+
+from __future__ import annotations
+
+import typer
+
+from cortex_cli import ask, dead_letters, mcp, retain, status, up, watch
+
+app = typer.Typer(
+    help="One memory for every agent.", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
+)
+
+app.command("up")(up.up)
+app.command("start")(up.start)
+app.command("stop")(up.stop)
+app.command("down", hidden=True)(up.stop)
+app.command("status")(status.status)
+app.command("ask")(ask.ask)
+app.command("retain")(retain.retain)
+app.command("watch")(watch.watch)
+app.command("mcp")(mcp.mcp)
+app.add_typer(dead_letters.app, name="dlq")
