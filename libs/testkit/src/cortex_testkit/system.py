@@ -1,0 +1,176 @@
+"""The whole system as plain processes that a test may kill and start again: nothing restarts them by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from typing import Final
+
+import asyncpg
+import httpx
+import nats
+from nats.aio.client import Client
+
+from cortex_contracts import subjects
+from cortex_contracts.messages.commands import Capture
+from cortex_contracts.permissions import inbox_prefix, publisher_user
+from cortex_infra import installation
+from cortex_infra.bootstrap import bootstrap
+from cortex_infra.home import Home
+from cortex_infra.migrate import migrate
+from cortex_infra.provision import provision
+from cortex_infra.servers import nats as nats_module
+from cortex_infra.servers import postgres as postgres_module
+from cortex_infra.servers.process import ServerProcess
+from cortex_infra.servers.running import RunningServer
+from cortex_runtime.publishing import publish
+from cortex_testkit import provider
+from cortex_testkit.eventually import eventually
+
+ORG: Final = "local"
+# These tests never read the object store; starting it would cost seconds.
+SETTINGS: Final = {"CORTEX_COLD_STORE_ENDPOINT": "http://127.0.0.1:9", "CORTEX_WEBHOOK_SECRETS": "test-secret"}
+COUNT: Final = """
+SELECT count(*) AS memories, count(DISTINCT content) AS contents,
+    (SELECT count(*) FROM memory_events WHERE op = 'retain') AS events,
+    (SELECT count(*) FROM outbox) AS waiting
+FROM memories
+"""
+
+
+class System:
+    """Five servers and five services, by name."""
+
+    def __init__(self, prepared: installation.Installation, stack: ExitStack) -> None:
+        self.installation = prepared
+        self._stack = stack
+        self._processes: dict[str, ServerProcess] = {p.name: p for p in (*prepared.servers, *prepared.services)}
+        self._running: dict[str, RunningServer] = {}
+
+    @property
+    def services(self) -> list[str]:
+        """Names of the five services."""
+        return [process.name for process in self.installation.services]
+
+    def url(self, service: str) -> str:
+        """Where a service answers HTTP."""
+        return self._processes[service].url
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The credentials for the gateway."""
+        return {"Authorization": f"Bearer {self.installation.home.token()}"}
+
+    async def start(self) -> None:
+        """Start everything and wait until it is ready."""
+        for process in self.installation.servers:
+            self.launch(process.name)
+        await asyncio.gather(*(self.ready(process.name) for process in self.installation.servers))
+        await bootstrap(self.installation.superuser_dsn, self.installation.role_passwords)
+        await migrate(self.installation.migration_dsn)
+        await provision(self.installation.provisioner_url)
+        for name in self.services:
+            self.launch(name)
+        await self.all_ready()
+
+    def launch(self, name: str) -> None:
+        """Start one process, again if it ran before."""
+        directory = self.installation.home.run / name
+        self._running[name] = self._stack.enter_context(RunningServer(self._processes[name], directory))
+
+    def kill(self, name: str) -> None:
+        """End one process at once, as a crash would."""
+        self._running[name].kill()
+
+    def stop(self, name: str) -> None:
+        """End one process politely."""
+        self._running[name].stop()
+
+    def pid(self, name: str) -> int:
+        """Process id of one process."""
+        return self._running[name].pid
+
+    async def ready(self, name: str) -> None:
+        """Wait until one process answers."""
+        await self._running[name].wait_ready()
+
+    async def all_ready(self) -> None:
+        """Wait until every service says that it is ready."""
+        await asyncio.gather(*(self.ready(name) for name in self.services))
+
+    async def unready(self, service: str) -> None:
+        """Wait until a service says that it is not ready."""
+        async with httpx.AsyncClient(trust_env=False) as client:
+            await eventually(
+                lambda: client.get(f"{self.url(service)}/health/ready", timeout=10), lambda r: r.status_code == 503
+            )
+
+    async def outage(self, name: str, seconds: float) -> None:
+        """Kill a server, keep it away for `seconds`, start it again. The time is what is tested, not a wait."""
+        self.kill(name)
+        await asyncio.sleep(seconds)
+        self.launch(name)
+        await self.ready(name)
+
+    @asynccontextmanager
+    async def publisher(self) -> AsyncIterator[Client]:
+        """A connection as an outside publisher, which reconnects by itself."""
+        user = publisher_user(ORG)
+
+        async def ignore(_: Exception) -> None:
+            """An outage is what the test makes."""
+
+        client = await nats.connect(
+            self.installation.publisher_url,
+            inbox_prefix=inbox_prefix(user),
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=0.2,
+            error_cb=ignore,
+        )
+        try:
+            yield client
+        finally:
+            with contextlib.suppress(nats.errors.Error):
+                await client.close()
+
+    async def capture(
+        self, client: Client, message_id: str, content: str, more: Mapping[str, str] | None = None
+    ) -> None:
+        """Publish one capture and wait for the acknowledgement."""
+        body = Capture(namespace="test", content=content).model_dump_json().encode()
+        await publish(client, subjects.capture(ORG, "chat"), body, message_id=message_id, more=more or {})
+
+    async def counts(self) -> dict[str, int]:
+        """Memories, distinct contents, retain events, and events that wait in the outbox."""
+        connection = await asyncpg.connect(installation.database_url(self.installation.home))
+        try:
+            async with connection.transaction():
+                await connection.execute("SELECT set_config('cortex.org', $1, true)", ORG)
+                row = await connection.fetchrow(COUNT)
+                return dict(row) if row else {}
+        finally:
+            await connection.close()
+
+    async def ask(self, question: str) -> httpx.Response:
+        """Ask the gateway."""
+        async with httpx.AsyncClient(trust_env=False, timeout=20) as client:
+            return await client.post(f"{self.url('gateway')}/ask", json={"query": question}, headers=self.headers)
+
+
+@asynccontextmanager
+async def running_system(settings: Mapping[str, str] | None = None) -> AsyncIterator[System]:
+    """A whole system in a folder of its own; nothing of it is left at the end."""
+    with provider.folder() as directory, ExitStack() as stack:
+        home = Home(directory / "home")
+        home.prepare()
+        with home.locked():
+            system = System(installation.prepare(home, settings={**SETTINGS, **(settings or {})}), stack)
+            await system.start()
+            yield system
+
+
+NATS: Final = nats_module.NAME
+POSTGRES: Final = postgres_module.NAME
+CACHE: Final = "cache"
