@@ -88,17 +88,11 @@ async def running(
     """
     home.prepare()
     with home.locked() as lock, _terminable():
-        async with starting():
-            prepared, supervisor = _prepare(home, settings, services, progress)
-            try:
-                await _bring_up(prepared, supervisor, lock, progress, foreground=True)
-            except BaseException:
-                await _stop(home, supervisor)
-                raise
+        system = await _begin(home, settings, services, progress, lock, foreground=True)
         try:
-            yield System(prepared, supervisor)
+            yield system
         finally:
-            await _stop(home, supervisor)
+            await _stop(home, system.supervisor)
 
 
 async def start(
@@ -115,15 +109,9 @@ async def start(
     """
     home.prepare()
     with home.locked() as lock, _terminable():
-        async with starting():
-            prepared, supervisor = _prepare(home, settings, services, progress)
-            try:
-                await _bring_up(prepared, supervisor, lock, progress, foreground=False)
-            except BaseException:
-                await _stop(home, supervisor)
-                raise
-        record_holder(lock, supervisor.pid() or os.getpid())
-        return System(prepared, supervisor)
+        system = await _begin(home, settings, services, progress, lock, foreground=False)
+        record_holder(lock, system.supervisor.pid() or os.getpid())
+        return system
 
 
 async def stop(home: Home) -> bool:
@@ -133,6 +121,26 @@ async def stop(home: Home) -> bool:
         return False
     await _stop(home, supervisor)
     return True
+
+
+async def _begin(
+    home: Home,
+    settings: Mapping[str, str],
+    services: Sequence[Service],
+    progress: Progress,
+    lock: int,
+    *,
+    foreground: bool,
+) -> System:
+    """Bring everything up while no other installation of this user does; if it fails, what had started is stopped."""
+    async with starting():
+        prepared, supervisor = _prepare(home, settings, services, progress)
+        try:
+            await _bring_up(prepared, supervisor, lock, progress, foreground=foreground)
+        except BaseException:
+            await _stop(home, supervisor)
+            raise
+        return System(prepared, supervisor)
 
 
 def _prepare(

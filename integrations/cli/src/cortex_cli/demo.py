@@ -45,7 +45,7 @@ POLL_S: Final = 0.1
 
 
 def vault_setting(home: Home) -> str:
-    """The value of `CORTEX_VAULTS` that makes the example vault known; its repository is made, empty, if it is missing."""
+    """The value of `CORTEX_VAULTS` that makes the example vault known; an empty repository is made if it is missing."""
     repository = _repository(home)
     if not (repository / ".git").exists():
         repository.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cortex_contracts.errors import ErrorCode, Permanent
+from cortex_runtime.settings import EmbeddingsSettings
 
 GROUP: Final = "cortex.embedder"
 
@@ -73,6 +74,23 @@ class EmbedderConfig:
     dimension: int
     api_key: str = field(default="", repr=False)
     timeout_s: float = 10.0
+
+
+def configured(settings: EmbeddingsSettings) -> Embedder:
+    """The embedder that the settings name.
+
+    Raises:
+        Permanent: its driver is not installed.
+    """
+    return open_embedder(
+        settings.embeddings_driver,
+        EmbedderConfig(
+            settings.embeddings_url,
+            settings.embeddings_model,
+            settings.embeddings_dimension,
+            settings.embeddings_api_key.get_secret_value(),
+        ),
+    )
 
 
 def open_embedder(driver: str, config: EmbedderConfig) -> Embedder:

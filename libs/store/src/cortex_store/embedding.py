@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pgvector import HalfVector
 
 from cortex_store.connection import Connection
+from cortex_store.database import Database
 from cortex_store.errors import EmbeddingMismatch
 
 Embedding = Sequence[float] | npt.NDArray[np.float32]
@@ -43,3 +44,28 @@ async def check_embedding(connection: Connection, dimension: int, model: str) ->
             f"{f' by {stored_model!r}' if stored_model else ''}, but the configured provider makes {dimension} by "
             f"{model!r}; configure a provider that fits, or run `cortex reindex` to embed everything with this one"
         )
+
+
+class RecordedModel:
+    """The model of this installation as a resource: usable only while it is the one the database was filled with."""
+
+    def __init__(self, database: Database, dimension: int, model: str) -> None:
+        self._database = database
+        self._dimension = dimension
+        self._model = model
+
+    async def open(self) -> None:
+        """Record the model at first use, later make sure that it is the same one.
+
+        Raises:
+            EmbeddingMismatch: it is another one.
+            Unavailable: the database is away.
+        """
+        async with self._database.unscoped() as connection:
+            await check_embedding(connection, self._dimension, self._model)
+
+    async def check(self) -> None:
+        """It was checked when it was opened; settings do not change while a service runs."""
+
+    async def close(self) -> None:
+        """Nothing is held."""

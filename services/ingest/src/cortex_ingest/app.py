@@ -9,16 +9,16 @@ from cortex_ingest.captures import Captures
 from cortex_ingest.config import IngestSettings
 from cortex_ingest.git_repository import GitRepository
 from cortex_ingest.handlers import Vaults
-from cortex_ingest.model import Model
 from cortex_ingest.poll import Poll
 from cortex_ingest.vault_pages import VaultPages
 from cortex_ingest.vault_sync import VaultSync
 from cortex_providers.cache import Cache, CachedEmbedder
-from cortex_providers.embedder import EmbedderConfig, open_embedder
+from cortex_providers.embedder import configured
 from cortex_runtime.outbox import OutboxRelay
 from cortex_runtime.service import Service
 from cortex_runtime.settings import VaultSource
 from cortex_store.database import Database
+from cortex_store.embedding import RecordedModel
 
 
 def build(settings: IngestSettings) -> Service:
@@ -29,19 +29,8 @@ def build(settings: IngestSettings) -> Service:
     )
     # Without the cache it is slower; without the model nothing can be written.
     cache = service.use("cache", Cache(settings.cache_url.get_secret_value()), required=False)
-    embedder = CachedEmbedder(
-        open_embedder(
-            settings.embeddings_driver,
-            EmbedderConfig(
-                settings.embeddings_url,
-                settings.embeddings_model,
-                settings.embeddings_dimension,
-                settings.embeddings_api_key.get_secret_value(),
-            ),
-        ),
-        cache,
-    )
-    service.use("embedder", Model(embedder, database))
+    service.use("model", RecordedModel(database, settings.embeddings_dimension, settings.embeddings_model))
+    embedder = service.use("embedder", CachedEmbedder(configured(settings), cache))
     relay = OutboxRelay(database, service.bus)
     service.background("outbox", relay.run)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
-from typing import Protocol
 
 from cortex_contracts import subjects
 from cortex_contracts.errors import InvalidMessage
@@ -14,30 +12,14 @@ from cortex_contracts.messages.commands import Capture
 from cortex_contracts.messages.events import MemoryEvent
 from cortex_contracts.subjects import MemoryOp
 from cortex_ingest.importance import importance
-from cortex_providers.embedder import TextKind, Vectors
+from cortex_ingest.ports import PassageEmbedder, Transactions
+from cortex_providers.embedder import TextKind
 from cortex_runtime import inbox, outbox
 from cortex_runtime.bus import Delivery
 from cortex_store import memories, memory_events
-from cortex_store.connection import Connection
 from cortex_store.ids import uuid7
 
 CONSUMER = "captures"
-
-
-class Transactions(Protocol):
-    """Transactions that see one org."""
-
-    def transaction(self, org: str) -> AbstractAsyncContextManager[Connection]:
-        """A transaction bound to `org`. Raises Unavailable when the database is away."""
-        ...
-
-
-class PassageEmbedder(Protocol):
-    """What captures need of an embedder."""
-
-    async def embed(self, texts: list[str], kind: TextKind) -> Vectors:
-        """Vectors of shape (len(texts), dimension). Raises Unavailable when the model is away."""
-        ...
 
 
 class Captures:

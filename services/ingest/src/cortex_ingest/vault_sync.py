@@ -21,8 +21,9 @@ from cortex_ingest.chunking import Passage
 from cortex_ingest.errors import BranchMissing, RepositoryUnreachable
 from cortex_ingest.git_repository import Blob
 from cortex_ingest.markdown import Document
+from cortex_ingest.ports import PassageEmbedder
 from cortex_ingest.vault_pages import VaultPages
-from cortex_providers.embedder import TextKind, Vectors
+from cortex_providers.embedder import TextKind
 from cortex_runtime import logs
 from cortex_store.errors import SlugTaken
 from cortex_store.pages import NewChunk, NewPage, PageKey
@@ -50,14 +51,6 @@ class Repository(Protocol):
 
     def contents(self, blobs: Iterable[Blob]) -> AsyncGenerator[tuple[Blob, bytes], None]:
         """The contents of files in order. Raises RepositoryUnreachable."""
-        ...
-
-
-class PassageEmbedder(Protocol):
-    """What a sync needs of an embedder."""
-
-    async def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
-        """Vectors of shape (len(texts), dimension). Raises Unavailable when the model is away."""
         ...
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.recall import RECALL
 from cortex_providers.cache import Cache, CachedEmbedder
-from cortex_providers.embedder import EmbedderConfig, open_embedder
+from cortex_providers.embedder import configured
 from cortex_recall.config import RecallSettings
 from cortex_recall.hot_tier import HotTier
 from cortex_recall.memory_engine import MemoryEngine
@@ -14,6 +14,7 @@ from cortex_recall.query_vector import QueryVectors
 from cortex_recall.recall import Recall
 from cortex_runtime.service import Service
 from cortex_store.database import Database
+from cortex_store.embedding import RecordedModel
 
 
 def build(settings: RecallSettings) -> Service:
@@ -22,18 +23,10 @@ def build(settings: RecallSettings) -> Service:
     database = service.use(
         "database", Database(settings.database_url.get_secret_value(), application_name="cortex-recall")
     )
+    service.use("model", RecordedModel(database, settings.embeddings_dimension, settings.embeddings_model))
     # Neither is needed to answer: without the cache it is slower, without the embedder it goes by words and says so.
     cache = service.use("cache", Cache(settings.cache_url.get_secret_value()), required=False)
-    model = open_embedder(
-        settings.embeddings_driver,
-        EmbedderConfig(
-            settings.embeddings_url,
-            settings.embeddings_model,
-            settings.embeddings_dimension,
-            settings.embeddings_api_key.get_secret_value(),
-        ),
-    )
-    vectors = service.use("embedder", QueryVectors(CachedEmbedder(model, cache)), required=False)
+    vectors = service.use("embedder", QueryVectors(CachedEmbedder(configured(settings), cache)), required=False)
     hot_tier = HotTier(database)
     memory = MemoryEngine(Recall(hot_tier, vectors), hot_tier)
     pages = PageEngine(hot_tier, vectors)
