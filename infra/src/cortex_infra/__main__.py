@@ -21,8 +21,8 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import asyncpg
-import nats.errors
 
+from cortex_contracts.errors import Unavailable
 from cortex_infra import bootstrap, migrate, provision
 from cortex_infra.errors import InfraError, SettingError
 
@@ -84,7 +84,7 @@ async def run(
 
 def _is_away(error: Exception) -> bool:
     cause = error.__cause__ if isinstance(error, InfraError) else error
-    return isinstance(cause, OSError | asyncpg.CannotConnectNowError | nats.errors.NoServersError)
+    return isinstance(cause, OSError | asyncpg.CannotConnectNowError | Unavailable)
 
 
 def main() -> int:

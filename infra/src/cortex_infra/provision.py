@@ -20,9 +20,10 @@ from nats.js.api import (
 )
 from nats.js.errors import APIError, NotFoundError
 
-from cortex_contracts.permissions import PROVISIONER, inbox_prefix
+from cortex_contracts.errors import CortexError
 from cortex_contracts.streams import CONSUMERS, STREAMS, Consumer, Stream
 from cortex_infra.errors import ProvisionError
+from cortex_runtime.connection import connect_once
 
 logger = logging.getLogger(__name__)
 
@@ -51,21 +52,10 @@ async def provision(
         ProvisionError: the server refuses a setting; the message names the stream or consumer.
     """
 
-    async def ignore(_: Exception) -> None:
-        """`connect` raises the same."""
-
     try:
-        client = await nats.connect(
-            url,
-            inbox_prefix=inbox_prefix(PROVISIONER),
-            allow_reconnect=False,
-            max_reconnect_attempts=1,
-            reconnect_time_wait=0.02,
-            connect_timeout=5.0,
-            error_cb=ignore,
-        )
-    except (OSError, nats.errors.Error, TimeoutError) as error:
-        raise ProvisionError(f"NATS does not answer the provisioner ({type(error).__name__})") from error
+        client = await connect_once(url, timeout_s=5.0)
+    except CortexError as error:
+        raise ProvisionError(f"the provisioner cannot connect: {error.message}") from error
     try:
         jetstream = client.jetstream(timeout=_TIMEOUT_S)
         changes = [await _stream(jetstream, stream, replicas) for stream in streams]

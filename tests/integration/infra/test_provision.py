@@ -69,5 +69,10 @@ async def test_a_setting_the_server_does_not_change_is_named(url: str) -> None:
 
 
 async def test_no_server_is_an_error_of_ours(folder: Path) -> None:
-    with pytest.raises(ProvisionError, match="NATS does not answer the provisioner"):
+    with pytest.raises(ProvisionError, match="cannot connect: NATS does not answer"):
         await provision(nats_server.url(PROVISIONER, "pw", ports.choose()))
+
+
+async def test_a_refused_user_is_told_apart_from_a_server_that_is_away(url: str) -> None:
+    with pytest.raises(ProvisionError, match="NATS refuses this user"):
+        await provision(url.replace("provisioner:", "provisioner:wrong-"))

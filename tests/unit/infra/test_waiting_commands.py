@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-import nats.errors
 import pytest
 
+from cortex_contracts.errors import Unavailable
 from cortex_infra import __main__ as commands
 from cortex_infra.errors import MigrationError, ProvisionError
 
@@ -36,7 +36,7 @@ def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_it_goes_on_until_the_server_answers() -> None:
-    errors = (ConnectionRefusedError(), away(OSError()), away(nats.errors.NoServersError()))
+    errors = (ConnectionRefusedError(), away(OSError()), away(Unavailable("NATS does not answer")))
     assert await commands.run(failing(*errors), {}, 5.0) == "done"
 
 

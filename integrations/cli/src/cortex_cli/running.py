@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 
-import nats
 from nats.aio.client import Client
 
 from cortex_cli.failure import NotRunning
-from cortex_contracts.permissions import OPERATOR, inbox_prefix
+from cortex_contracts.errors import Unavailable
+from cortex_contracts.permissions import OPERATOR
 from cortex_infra import installation
 from cortex_infra.home import Home
 from cortex_infra.status import MANIFEST
+from cortex_runtime.connection import connect_once
 
 
 def gateway_url() -> str:
@@ -60,13 +61,7 @@ async def connect(user: str = OPERATOR) -> Client:
         NotRunning: NATS does not answer.
     """
     url = os.environ.get("CORTEX_NATS_URL") or installation.nats_url(Home.from_environment(), user)
-
-    async def ignore(_: Exception) -> None:
-        """The exception of `connect` says the same."""
-
     try:
-        return await nats.connect(
-            url, allow_reconnect=False, connect_timeout=2, error_cb=ignore, inbox_prefix=inbox_prefix(user)
-        )
-    except (OSError, nats.errors.Error, TimeoutError) as error:
-        raise NotRunning(f"NATS does not answer ({type(error).__name__}); run `cortex start`") from None
+        return await connect_once(url)
+    except Unavailable as error:
+        raise NotRunning(f"{error.message}; run `cortex start`") from None
