@@ -123,6 +123,8 @@ async def test_a_first_start_answers_its_question_and_every_way_in_gives_the_sam
     assert status["memory_bytes"] < 1.2 * 2**30
     assert all(entry["memory_bytes"] < 150 * 2**20 for entry in status["services"])
 
+    # A second start is refused with the way on, and what runs goes on.
+    assert "already runs" in await installation.run("start", code=1)
     gateway = installation.url(status, "gateway")
     async with httpx.AsyncClient(trust_env=False, timeout=20) as client:
         assert (await client.post(f"{gateway}/ask", json={"query": QUESTION})).status_code == 401
@@ -257,6 +259,24 @@ async def read_until(stream: asyncio.StreamReader, text: str, within_s: float = 
             assert line, f"ended before {text!r} was said:\n{told}"
             told += line
     return told
+
+
+async def test_a_setting_that_cannot_be_ends_the_start_at_once_and_the_reason_stays(installation: Installation):
+    for name, value, said in (
+        ("CORTEX_FOO", "1", "CORTEX_FOO is not a setting"),
+        ("CORTEX_ORG", "My Org", "CORTEX_ORG: "),
+        ("CORTEX_VAULTS", "hunter2", "CORTEX_VAULTS: expected JSON"),
+    ):
+        wrong = Installation(installation.home, {**installation.environment, name: value})
+        told = await wrong.run("start", code=2)
+        assert said in told
+        assert "hunter2" not in told
+    wrong = Installation(installation.home, {**installation.environment, "CORTEX_EMBEDDINGS_DRIVER": "nope"})
+    assert "no embedder driver 'nope' is installed" in await wrong.run("start", code=1)
+    process = await installation.spawn("status", "--json")
+    out, _ = await process.communicate()
+    assert "cannot run with its settings" in json.loads(out)["failure"]
+    assert installation.processes() == []
 
 
 async def test_two_homes_started_at_once_do_not_meet():

@@ -120,7 +120,11 @@ class Home:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 holder = self.holder()
-                raise HomeInUse(f"{self.path} is in use by process {holder or '(unknown)'}", holder) from None
+                raise HomeInUse(
+                    f"Cortex already runs in {self.path} (process {holder or 'unknown'}): "
+                    "`cortex status` shows it, `cortex stop` ends it",
+                    holder,
+                ) from None
             record_holder(descriptor, os.getpid())
             yield descriptor
         finally:
@@ -169,10 +173,19 @@ def private_folder(folder: Path) -> Path:
         found = folder.lstat()
         if not stat.S_ISLNK(found.st_mode) and found.st_uid != os.geteuid():
             raise HomeError(f"expected {folder} to belong to user {os.geteuid()}, it belongs to {found.st_uid}")
-        folder.chmod(0o700)
-    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        mode = stat.S_IMODE(found.st_mode)
+        # With an access control list the group's bits are its mask: clearing them would shut out whom an entry lets in,
+        # such as a PostgreSQL that runs.
+        private = mode & (0o770 if _has_access_list(folder) else 0o700) | 0o700
+        if private != mode:
+            folder.chmod(private)
+    except OSError as error:
         raise HomeError(f"expected a folder of ours at {folder}: {error.strerror}") from error
     return folder
+
+
+def _has_access_list(folder: Path) -> bool:
+    return hasattr(os, "listxattr") and "system.posix_acl_access" in os.listxattr(folder)
 
 
 def write_private(file: Path, text: str, *, once: bool = False) -> None:

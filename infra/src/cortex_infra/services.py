@@ -115,7 +115,7 @@ def _port(
     variable = service.variable(what)
     given = settings.get(variable)
     if given and (not given.isdecimal() or not 0 < int(given) < 65_536):
-        raise SettingError(f"{variable}: expected a port number, got {given!r}")
+        raise SettingError(f"{variable}: expected a port number between 1 and 65535")
     return ports.take(name, default=default, explicit=int(given) if given else None, host=host)
 
 

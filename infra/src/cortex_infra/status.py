@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from cortex_contracts.permissions import PROVISIONER
-from cortex_infra import installation, services
+from cortex_infra import installation, journal, services
 from cortex_infra.errors import SupervisionError
 from cortex_infra.home import Home
 from cortex_infra.installation import Installation
@@ -48,6 +48,8 @@ class Status:
     supervisor_pid: int | None
     memory_bytes: int
     """Of all processes, the supervisor's and the watchdog's included."""
+    failure: str | None = None
+    """Why the last run was ended by the watchdog; none while something runs, and after an orderly end."""
 
     @property
     def ready(self) -> bool:
@@ -96,6 +98,7 @@ async def status(home: Home) -> Status:
         tuple(infra_states),
         pid,
         proportional_bytes(pid) if pid is not None else 0,
+        str(found) if pid is None and (found := journal.failure(home)) else None,
     )
 
 

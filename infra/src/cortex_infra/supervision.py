@@ -78,6 +78,7 @@ def render(home: Home, programs: Sequence[Program], password: str) -> str:
         "buffer_size = 100",
         "autorestart = true",
         "startsecs = 0",
+        "stdout_logfile = NONE",
         f"stderr_logfile = {_program_log(home, 'watchdog')}",
         "stderr_logfile_maxbytes = 1MB",
         "stderr_logfile_backups = 0",
@@ -146,6 +147,9 @@ class Supervisor:
             (home.run / stale).unlink(missing_ok=True)
         for stamp in home.run.glob("*.started"):
             stamp.unlink()
+        # What a process says about its end is about this run; the run before is kept beside it.
+        for log in home.logs.glob("*.log"):
+            log.replace(log.with_suffix(".log.previous"))
         pid_file(home).unlink(missing_ok=True)
         write_private(configuration_file(home), render(home, programs, self._password))
         plan = {

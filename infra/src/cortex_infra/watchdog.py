@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import TextIO
 
 MAX_EXITS = 5
+WRONG_SETTINGS = 2
+# What a service ends with when starting it again is no use (cortex_runtime.settings; this file imports nothing).
 WINDOW_S = 60.0
 EVENTS_FILE = "events.log"
 FAILURE_FILE = "failure.json"
-_LOG_LINES = 15
+_LOG_LINES = 6
 _TAIL_BYTES = 16_384
 
 
@@ -51,6 +53,8 @@ class Watchdog:
     def _verdict(self, event: str, process: str, status: str, now: float) -> str | None:
         if event == "fatal":
             return f"{process} cannot be started ({status})"
+        if status == f"exit status {WRONG_SETTINGS}":
+            return f"{process} cannot run with its settings"
         exits = self._exits[process]
         exits.append(now)
         while exits[0] < now - self._window_s:

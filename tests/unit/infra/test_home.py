@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from cortex_infra.access import grant_search, read_acl
 from cortex_infra.credentials import Credentials
 from cortex_infra.errors import HomeError, HomeInUse, NetworkFileSystem
 from cortex_infra.home import Home, refuse_network_file_system, write_private
@@ -101,3 +102,15 @@ def test_a_broken_credentials_file_is_not_replaced_by_new_secrets(home: Home) ->
     write_private(home.credentials_file, "not json")
     with pytest.raises(HomeError, match=r"credentials\.json"):
         Credentials(home.credentials_file)
+
+
+def test_making_a_folder_private_again_does_not_shut_out_whom_an_access_entry_lets_in(tmp_path: Path) -> None:
+    folder = private_folder(tmp_path / "home")
+    grant_search(folder / "data", "nobody")
+    before = read_acl(folder)
+    private_folder(folder)
+    assert read_acl(folder) == before
+    folder.chmod(folder.stat().st_mode | 0o007)
+    private_folder(folder)
+    assert not folder.stat().st_mode & 0o007
+    assert read_acl(folder) == before

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from cortex_cli import running
 from cortex_cli.failure import NotRunning, reported
+from cortex_cli.output import console
 from cortex_contracts.errors import Permanent
 from cortex_contracts.rpc.ask import AskMode, AskReply
 
@@ -30,7 +31,7 @@ def ask(
     if as_json:
         print(reply.model_dump_json(indent=2))
     else:
-        show(reply, Console())
+        show(reply, console())
 
 
 def put(url: str, token: str, question: str, mode: AskMode = AskMode.BOTH, scope: list[str] | None = None) -> AskReply:
@@ -52,31 +53,31 @@ def put(url: str, token: str, question: str, mode: AskMode = AskMode.BOTH, scope
     return AskReply.model_validate_json(response.content)
 
 
-def show(reply: AskReply, console: Console) -> None:
+def show(reply: AskReply, terminal: Console) -> None:
     """Print an answer for people."""
     if reply.answer:
-        console.print(f"\n[bold]{escape(reply.answer)}[/bold]\n")
+        terminal.print(f"\n[bold]{escape(reply.answer)}[/bold]\n")
     for receipt in reply.receipts:
         seen = f", {receipt.last_seen:%Y-%m-%d}" if receipt.last_seen else ""
-        console.print(
+        terminal.print(
             f"  [green]\\[{receipt.id}][/green] {escape(receipt.title)} [dim]({escape(receipt.path)}{seen})[/dim]"
         )
     for conflict in reply.conflicts:
-        console.print(
+        terminal.print(
             f"  [yellow]conflict[/yellow] {escape(conflict.claim)}: {escape(conflict.value)} "
             f"[dim]({conflict.winner.value})[/dim] over {escape(', '.join(conflict.losing_values))} "
             f"[dim]({', '.join(loser.value for loser in conflict.losers)}; {escape(conflict.reason)})[/dim]"
         )
     if not reply.answer:
         for hit in reply.hits:
-            console.print(f"  {hit.score:.2f} {escape(hit.title)} [dim]({escape(hit.path)})[/dim]")
+            terminal.print(f"  {hit.score:.2f} {escape(hit.title)} [dim]({escape(hit.path)})[/dim]")
     engines = ", ".join(
         f"{state.engine} {state.status.value}"
         + (f" {state.ms} ms" if state.ms is not None else "")
         + (f" ({state.error})" if state.error else "")
         for state in reply.engines
     )
-    console.print(f"  [dim]engines: {escape(engines)}; took {reply.took_ms} ms[/dim]")
+    terminal.print(f"  [dim]engines: {escape(engines)}; took {reply.took_ms} ms[/dim]")
 
 
 def _reason(response: httpx.Response) -> str:

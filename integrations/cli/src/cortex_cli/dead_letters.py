@@ -9,11 +9,12 @@ from typing import Annotated, TypeVar
 
 import typer
 from nats.aio.client import Client
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from cortex_cli import running
 from cortex_cli.failure import reported
+from cortex_cli.output import console
 from cortex_contracts.messages.dead_letter import DeadLetter
 from cortex_runtime import dead_letters
 
@@ -46,11 +47,11 @@ def list_(
             str(letter.id),
             f"{letter.died_at:%Y-%m-%d %H:%M:%S}",
             letter.consumer,
-            letter.message_id or "",
+            Text(letter.message_id or ""),
             str(letter.deliveries),
-            letter.reason,
+            Text(letter.reason),
         )
-    Console().print(table)
+    console().print(table)
 
 
 @app.command()

@@ -64,17 +64,17 @@ async def run(system: System, folder: Path, console: Console) -> None:
     org = os.environ.get("CORTEX_ORG") or DEFAULT_ORG
     before, head = commit(folder / "vault", _repository(prepared.home))
     status = deliver(system.url("webhook"), prepared.webhook_secret, before, head)
-    console.print(f"\n  signed push of {head[:10]} → webhook: {status}", highlight=False)
+    console.print(f"\n  signed push of {head[:10]} → webhook: {status}")
     publisher = await connect_once(prepared.publisher_url)
     operator = await connect_once(prepared.operator_url)
     try:
         for capture_id, source_kind, capture in captures(folder / "captures.json"):
             subject = subjects.capture(org, source_kind)
             await publish(publisher, subject, capture.model_dump_json().encode(), message_id=capture_id, more={})
-            console.print(f"  capture on {subject}", highlight=False)
+            console.print(f"  capture on {subject}")
         synced = await _until(lambda: _synced(operator, org, head), "the sync of the example vault")
         await _until(lambda: _captured(operator), "the captures of the example")
-        console.print(f"  vault synced: {synced}", highlight=False)
+        console.print(f"  vault synced: {synced}")
     finally:
         await publisher.close()
         await operator.close()

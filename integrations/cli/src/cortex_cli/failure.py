@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +13,7 @@ import typer
 
 from cortex_contracts.errors import CortexError
 from cortex_infra.errors import InfraError
+from cortex_runtime.settings import WRONG_SETTINGS, SettingsError
 
 FAILED: Final = 1
 NOT_RUNNING: Final = 3
@@ -31,6 +34,14 @@ def reported() -> Iterator[None]:
         code, sentence = FAILED, error.message
     except InfraError as error:
         code, sentence = FAILED, str(error)
+    except SettingsError as error:
+        code, sentence = WRONG_SETTINGS, str(error)
+    except asyncio.CancelledError:
+        code, sentence = FAILED, "stopped before it was done"
+    except BrokenPipeError:
+        # Whoever read our output has gone; the interpreter would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(FAILED) from None
     else:
         return
     print(f"cortex: {sentence}", file=sys.stderr)

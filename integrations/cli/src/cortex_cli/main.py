@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from cortex_cli import ask, dead_letters, mcp, retain, status, up, watch
+from cortex_runtime import VERSION
 
-app = typer.Typer(
-    help="One memory for every agent.", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
-)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.callback()
+def cortex(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
+) -> None:
+    """One memory for every agent."""
+    if version:
+        print(VERSION)
+        raise typer.Exit
+
 
 app.command("up")(up.up)
 app.command("start")(up.start)

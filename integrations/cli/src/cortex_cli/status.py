@@ -7,8 +7,6 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from cortex_cli.failure import NOT_RUNNING, reported
 from cortex_infra import status as infra_status
@@ -24,25 +22,23 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     if as_json:
         print(json.dumps(found.as_json(), indent=2))
     else:
-        show(found, Console())
+        show(found)
     if found.supervisor_pid is None:
         raise typer.Exit(NOT_RUNNING)
 
 
-def show(found: infra_status.Status, console: Console) -> None:
-    """Print the status for people."""
+def show(found: infra_status.Status) -> None:
+    """Print the status for people; addresses are whole, however narrow the terminal is."""
     if found.supervisor_pid is None:
-        console.print(f"Nothing runs in {found.home}; `cortex start` starts it.")
+        print(f"Nothing runs in {found.home}; `cortex start` starts it.")
+        if found.failure:
+            print(f"The last run ended because {found.failure}")
         return
-    table = Table("process", "status", "address", "pid", "memory MiB", "version", box=None)
+    rows = [("process", "status", "pid", "MiB", "address", "version")]
     for process in (*found.services, *found.infra):
-        table.add_row(
-            process.name,
-            process.status,
-            process.url,
-            str(process.pid or ""),
-            f"{process.memory_bytes / MIB:.0f}",
-            process.version,
-        )
-    console.print(table)
-    console.print(f"\nhome {found.home}, memory of all processes {found.memory_bytes / MIB:.0f} MiB")
+        memory = f"{process.memory_bytes / MIB:.0f}"
+        rows.append((process.name, process.status, str(process.pid or ""), memory, process.url, process.version))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print(f"\nhome {found.home}, memory of all processes {found.memory_bytes / MIB:.0f} MiB")

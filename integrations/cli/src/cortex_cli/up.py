@@ -13,26 +13,29 @@ from rich.console import Console
 from rich.markup import escape
 
 from cortex_cli import demo as demonstration
+from cortex_cli import output
 from cortex_cli.failure import reported
 from cortex_infra import bringup
 from cortex_infra.bringup import Step, System
 from cortex_infra.home import Home
+from cortex_runtime.settings import CommonSettings, VaultsSettings, read
 
 Demo = Annotated[Path | None, typer.Option(help="Folder with an example vault, captures and a question.", exists=True)]
 
 FOLLOW_S = 0.5
+USUAL_PORTS = {"gateway": 9890, "webhook": 9892}
 
 
 def up(demo: Demo = None) -> None:
     """Start everything in the foreground; Ctrl-C ends it and leaves nothing behind."""
     with reported(), contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_up(demo, Console()))
+        asyncio.run(_up(demo, output.console()))
 
 
 def start(demo: Demo = None) -> None:
     """Start everything in the background."""
     with reported():
-        asyncio.run(_start(demo, Console()))
+        asyncio.run(_start(demo, output.console()))
 
 
 def stop() -> None:
@@ -56,7 +59,7 @@ async def _up(demo: Path | None, console: Console) -> None:
                 await asyncio.wait({ended}, timeout=FOLLOW_S)
                 for death in system.deaths()[shown:]:
                     shown += 1
-                    console.print(f"[red]{escape(str(death['process']))}[/red] {escape(_told(death))}")
+                    console.print(f"[red]{escape(_told(death))}[/red]")
                     for line in death.get("log", ()):
                         console.print(f"  [dim]{escape(str(line))}[/dim]")
             ended.result()
@@ -76,7 +79,13 @@ async def _start(demo: Path | None, console: Console) -> None:
 
 
 def _settings(home: Home, demo: Path | None) -> dict[str, str]:
-    """The settings of this start: the environment and, for the demonstration, its vault."""
+    """The settings of this start: the environment and, for the demonstration, its vault.
+
+    Raises:
+        SettingsError: a variable that concerns every service is unknown or invalid.
+    """
+    read(CommonSettings)
+    read(VaultsSettings)
     home.prepare()
     return ({"CORTEX_VAULTS": demonstration.vault_setting(home)} if demo else {}) | dict(os.environ)
 
@@ -89,6 +98,10 @@ def addresses(system: System, console: Console) -> None:
         f"\n  REST and MCP  {gateway} (MCP at /mcp)\n  webhook       {webhook}/api/v1/brain/sync/webhook\n"
         f"  token         {home.token_file}\n"
     )
+    for name, usual in USUAL_PORTS.items():
+        url = system.url(name)
+        if not url.endswith(f":{usual}") and f"CORTEX_{name.upper()}_PORT" not in os.environ:
+            console.print(f"  {usual} was in use at the first start: the {name} listens on {url}\n")
     command = _command()
     console.print("Try next:")
     for line in (
@@ -96,7 +109,7 @@ def addresses(system: System, console: Console) -> None:
         f'{command} retain "The harbour team meets on Mondays at 09:30."',
         f"{command} watch",
     ):
-        console.print(f"  {line}", highlight=False)
+        console.print(f"  {line}")
 
 
 def _command() -> str:
@@ -120,4 +133,4 @@ def _progress(console: Console) -> bringup.Progress:
 
 
 def _told(death: dict[str, object]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in death.items() if name not in ("process", "log", "at"))
+    return f"{death['process']} ended ({death['status']}) and is started again; the end of its log:"

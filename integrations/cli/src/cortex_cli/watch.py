@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 from nats.aio.msg import Msg
-from rich.console import Console
 from rich.markup import escape
 
 from cortex_cli import running
 from cortex_cli.failure import reported
+from cortex_cli.output import console
 from cortex_contracts.subjects import DEAD_LETTER_PATTERN, EVENT_PATTERN, PREFIX
 
 
@@ -28,13 +28,13 @@ def watch(
 
 async def _watch(as_json: bool, count: int) -> None:
     client = await running.connect()
-    console, arrived = Console(), asyncio.Queue[Msg]()
+    terminal, arrived = console(), asyncio.Queue[Msg]()
     for pattern in (EVENT_PATTERN, DEAD_LETTER_PATTERN):
         await client.subscribe(pattern, cb=arrived.put)
     # The server has the subscriptions once it answers: what is published from now on is shown.
     await client.flush()
     if not as_json:
-        console.print("[dim]watching; Ctrl-C ends it[/dim]")
+        terminal.print("[dim]watching; Ctrl-C ends it[/dim]")
     shown = 0
     try:
         while not count or shown < count:
@@ -43,7 +43,7 @@ async def _watch(as_json: bool, count: int) -> None:
             if as_json:
                 print(json.dumps({"subject": message.subject, **_body(message)}, ensure_ascii=False), flush=True)
             else:
-                console.print(line(message.subject, _body(message)))
+                terminal.print(line(message.subject, _body(message)))
     finally:
         await client.close()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, Protocol, TypeVar
@@ -21,7 +22,7 @@ from cortex_contracts.errors import CortexError
 from cortex_runtime import VERSION, logs, tracing
 from cortex_runtime.bus import Bus
 from cortex_runtime.health import Health
-from cortex_runtime.settings import ServiceSettings
+from cortex_runtime.settings import WRONG_SETTINGS, ServiceSettings, load
 
 OPEN_RETRY_S: Final = 1.0
 BACKGROUND_STOP_S: Final = 10.0
@@ -46,6 +47,7 @@ class Resource(Protocol):
 
 
 ResourceT = TypeVar("ResourceT", bound=Resource)
+SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
 
 
 class Service:
@@ -55,7 +57,7 @@ class Service:
         self.name = settings.service
         self._settings = settings
         self._stop = asyncio.Event()
-        self._failed = False
+        self._exit_code = 0
         self.health = Health(self.name, settings.instance)
         self.bus = Bus(settings.nats_url.get_secret_value(), self.name, VERSION, on_closed=self.fail)
         self._resources: list[tuple[str, Resource]] = []
@@ -82,18 +84,18 @@ class Service:
         """Serve `app` on a port of its own."""
         self._servers.append(_Http(host, port, app))
 
-    def fail(self) -> None:
-        """End the process with an error: what supervises it starts it again."""
-        self._failed = True
+    def fail(self, exit_code: int = 1) -> None:
+        """End the process with an error; 1: what supervises it starts it again, `WRONG_SETTINGS`: it gives up."""
+        self._exit_code = exit_code
         self._stop.set()
 
     def run(self) -> None:
-        """Run until told to stop; ends the process with exit code 1 when something failed for good."""
+        """Run until told to stop; ends the process with a non-zero exit code when something failed for good."""
         logs.configure(self.name, self._settings.log_level, self._settings.log_format)
         tracing.configure(self.name, VERSION)
         asyncio.run(self._main())
-        if self._failed:
-            raise SystemExit(1)
+        if self._exit_code:
+            raise SystemExit(self._exit_code)
 
     async def _main(self) -> None:
         loop = asyncio.get_running_loop()
@@ -135,7 +137,7 @@ class Service:
             except CortexError as error:
                 if not error.retryable:
                     log.error("cannot start", resource=name, reason=error.message)
-                    self.fail()
+                    self.fail(WRONG_SETTINGS)
                     await asyncio.Event().wait()
                 if error.message != last:
                     log.warning("waiting", resource=name, reason=error.message)
@@ -151,8 +153,10 @@ class Service:
 
     @asynccontextmanager
     async def _http(self) -> AsyncIterator[None]:
-        routes: list[Any] = [*self.health.routes(), *([Mount("/", self._app)] if self._app else [])]
-        self._servers[0].app = Starlette(routes=routes)
+        self._servers[0].app = self._app
+        for server in self._servers:
+            mounted = [Mount("/", server.app)] if server.app else []
+            server.app = Starlette(routes=[*self.health.routes(), *mounted])
         tasks = [asyncio.create_task(server.serve(self.fail)) for server in self._servers]
         try:
             yield
@@ -160,6 +164,17 @@ class Service:
             for server in self._servers:
                 server.stop()
             await asyncio.gather(*tasks)
+
+
+def main(settings_class: type[SettingsT], build: Callable[[SettingsT], Service]) -> None:
+    """Run one service: settings, composition, work. Wrong settings end the process with a sentence and exit code 2."""
+    settings = load(settings_class)
+    try:
+        service = build(settings)
+    except CortexError as error:
+        print(f"cortex {settings.service}: {error.message}", file=sys.stderr)
+        raise SystemExit(WRONG_SETTINGS) from None
+    service.run()
 
 
 class _Server(uvicorn.Server):

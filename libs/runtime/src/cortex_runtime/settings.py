@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+from pydantic_settings import SettingsError as PydanticSettingsError
 
 from cortex_contracts.messages.base import Message, Token
 
-SettingsT = TypeVar("SettingsT", bound="ServiceSettings")
+SettingsT = TypeVar("SettingsT", bound="SettingsPart")
 
 PREFIX = "CORTEX_"
 # Variables of other processes on the same machine: each is checked by the process that reads it.
@@ -28,8 +30,16 @@ FOREIGN_PREFIXES = tuple(
 )
 
 
+WRONG_SETTINGS = 2
+"""Exit code of a service that cannot run with its settings: starting it again is no use."""
+
+
 class SettingsError(Exception):
     """The settings cannot be used; the message names the variable."""
+
+
+def _upper(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
 
 
 def setting(name: str, *aliases: str, default: Any = ...) -> Any:
@@ -46,19 +56,49 @@ class VaultSource(Message):
     github: str | None = None
 
 
-class ServiceSettings(BaseSettings):
-    """What every service reads. Subclasses add mixins and the service's own fields."""
+class SettingsPart(BaseSettings):
+    """A part of the settings: read from the environment over the file, and from nothing else."""
 
     model_config = SettingsConfigDict(frozen=True, case_sensitive=True, extra="ignore", hide_input_in_errors=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Environment over file."""
+        path = config_file(os.environ)
+        return (env_settings, *([YamlConfigSettingsSource(settings_cls, path)] if path else ()))
+
+
+class VaultsSettings(SettingsPart):
+    """The vaults to keep in sync."""
+
+    vaults: tuple[VaultSource, ...] = setting("VAULTS", default=())
+
+
+class CommonSettings(SettingsPart):
+    """What belongs to the whole installation and has a default."""
+
+    org: Token = setting("ORG", default="local")
+    instance: str = setting("INSTANCE", default="")
+    """Which installation the service belongs to, for whoever started it; told by its health."""
+    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)] = setting(
+        "LOG_LEVEL", default="INFO"
+    )
+    log_format: Literal["json", "console"] = setting("LOG_FORMAT", default="json")
+
+
+class ServiceSettings(CommonSettings):
+    """What every service reads. Subclasses add parts and the service's own fields."""
 
     service: ClassVar[str]
 
     nats_url: SecretStr = setting("NATS_URL")
-    org: Token = setting("ORG", default="local")
-    instance: str = setting("INSTANCE", default="")
-    """Which installation the service belongs to, for whoever started it; told by its health."""
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting("LOG_LEVEL", default="INFO")
-    log_format: Literal["json", "console"] = setting("LOG_FORMAT", default="json")
 
     @property
     def host(self) -> str:
@@ -70,27 +110,14 @@ class ServiceSettings(BaseSettings):
         """The service's HTTP port."""
         return int(getattr(self, f"{self.service}_port"))
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Environment over file; nothing else is read."""
-        path = config_file(os.environ)
-        return (env_settings, *([YamlConfigSettingsSource(settings_cls, path)] if path else ()))
 
-
-class DatabaseSettings(BaseSettings):
+class DatabaseSettings(SettingsPart):
     """Where the hot tier is, as the runtime role."""
 
     database_url: SecretStr = setting("DATABASE_URL", "CABRAIN_DATABASE_URL")
 
 
-class EmbeddingsSettings(BaseSettings):
+class EmbeddingsSettings(SettingsPart):
     """Which embedder to call; `embeddings_driver` is an entry point of the group `cortex.embedder`."""
 
     embeddings_driver: str = setting("EMBEDDINGS_DRIVER", default="openai")
@@ -100,19 +127,13 @@ class EmbeddingsSettings(BaseSettings):
     embeddings_dimension: int = setting("EMBEDDINGS_DIMENSION", default=384)
 
 
-class CacheSettings(BaseSettings):
+class CacheSettings(SettingsPart):
     """Where the L1 cache is; it may be dead, that costs time and nothing else."""
 
     cache_url: SecretStr = setting("CACHE_URL")
 
 
-class VaultsSettings(BaseSettings):
-    """The vaults to keep in sync."""
-
-    vaults: tuple[VaultSource, ...] = setting("VAULTS", default=())
-
-
-class ForeignSettings(BaseSettings):
+class ForeignSettings(SettingsPart):
     """Names that only other processes read, so that no service takes them for a mistake."""
 
     home: str = setting("HOME", default="")
@@ -128,7 +149,15 @@ class ForeignSettings(BaseSettings):
     cold_store_secret_key: SecretStr = setting("COLD_STORE_SECRET_KEY", "COLD_STORE_SECRET_KEY", default=SecretStr(""))
 
 
-SHARED = (DatabaseSettings, EmbeddingsSettings, CacheSettings, VaultsSettings, ForeignSettings)
+SHARED = (
+    CommonSettings,
+    ServiceSettings,
+    DatabaseSettings,
+    EmbeddingsSettings,
+    CacheSettings,
+    VaultsSettings,
+    ForeignSettings,
+)
 
 
 def config_file(environment: Mapping[str, str]) -> Path | None:
@@ -140,36 +169,42 @@ def config_file(environment: Mapping[str, str]) -> Path | None:
 
 
 def read(cls: type[SettingsT]) -> SettingsT:
-    """Read the settings of one service.
+    """Read the settings of one service, or a part of them.
 
     Raises:
         SettingsError: a variable is unknown, missing or invalid.
     """
     known = {name for model in (cls, *SHARED) for field in model.model_fields.values() for name in _names(field)}
+    service = getattr(cls, "service", "")
+    own = f"{PREFIX}{service.upper()}_"
     for name in _given():
-        if name not in known and not name.startswith(FOREIGN_PREFIXES):
-            close = difflib.get_close_matches(name, known, 1)
-            raise SettingsError(f"{name} is not a setting" + (f"; did you mean {close[0]}?" if close else "."))
-    own = f"{PREFIX}{cls.service.upper()}_"
-    for name in _given():
-        if name.startswith(own) and name not in known:
-            raise SettingsError(f"{name} is not a setting of the {cls.service} service.")
+        if name in known or (name.startswith(FOREIGN_PREFIXES) and not (service and name.startswith(own))):
+            continue
+        close = difflib.get_close_matches(name, known, 1, cutoff=0.8)
+        raise SettingsError(f"{name} is not a setting" + (f"; did you mean {close[0]}?" if close else ""))
     try:
         return cls()
     except ValidationError as error:
         problems = sorted({f"{_variable(cls, e['loc'])}: {_sentence(e['msg'])}" for e in error.errors()})
         raise SettingsError("; ".join(problems)) from None
-    except (ValueError, OSError) as error:  # pydantic-settings wraps a value that is not JSON; never show the value
-        raise SettingsError(f"the settings cannot be read: {str(error).splitlines()[0]}") from None
+    except PydanticSettingsError as error:
+        # A value that should be JSON and is not; the message names the field.
+        field = re.search(r'field "(\w+)"', str(error))
+        raise SettingsError(f"{_variable(cls, (field[1] if field else '',))}: expected JSON") from None
+    except (ValueError, OSError) as error:
+        raise SettingsError(f"the settings cannot be read: {type(error).__name__}") from None
 
 
-def load(cls: type[SettingsT]) -> SettingsT:
+ServiceSettingsT = TypeVar("ServiceSettingsT", bound=ServiceSettings)
+
+
+def load(cls: type[ServiceSettingsT]) -> ServiceSettingsT:
     """Read the settings of one service, or end the process with exit code 2 and a sentence that names the variable."""
     try:
         return read(cls)
     except SettingsError as error:
         print(f"cortex {cls.service}: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        raise SystemExit(WRONG_SETTINGS) from None
 
 
 def _sentence(message: str) -> str:

@@ -2,7 +2,7 @@
 
 from cortex_gateway.app import build
 from cortex_gateway.config import GatewaySettings
-from cortex_runtime.settings import load
+from cortex_runtime.service import main
 
 if __name__ == "__main__":
-    build(load(GatewaySettings)).run()
+    main(GatewaySettings, build)

@@ -31,6 +31,8 @@ _WIKILINK: Final = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 _LINK: Final = re.compile(r"\[([^\[\]]+)\]\([^()\s]*\)")
 _RECEIPT: Final = re.compile(r"\[(\s*r\s*\d+\s*)\]", re.IGNORECASE)
 _LINE_MARKS: Final = re.compile(r"^(?:[\s#>*+|-]|\d+[.)]\s)+")
+_TABLE_RULE: Final = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+")
+_TABLE_CELL: Final = re.compile(r"\s*\|[\s|]*")
 _EMPHASIS: Final = re.compile(r"\*\*|__|`")
 _BOUNDARY: Final = re.compile(r"(?<=[.!?؟])\s+|\n+")
 _WORD: Final = re.compile(r"\w{3,}")
@@ -143,6 +145,8 @@ def plain(text: str) -> str:
     """One line of plain text: no markdown, no control characters, and nothing that looks like a receipt."""
     kept = "".join(" " if unicodedata.category(sign) == "Cc" else sign for sign in text if sign not in _BIDI_OVERRIDES)
     kept = _EMPHASIS.sub("", _LINK.sub(r"\1", _WIKILINK.sub(r"\1", kept)))
+    # A row of a table reads as a list.
+    kept = _TABLE_CELL.sub(", ", _TABLE_RULE.sub(" ", kept)).strip(", ") if "|" in kept else kept
     # A snippet may end inside a link.
     kept = kept.replace("[[", "").replace("]]", "")
     kept = " ".join(_LINE_MARKS.sub("", kept).split())

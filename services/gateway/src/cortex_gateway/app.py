@@ -8,7 +8,7 @@ from cortex_contracts.messages.base import Principal
 from cortex_contracts.rpc.ask import ASK
 from cortex_gateway import mcp_server
 from cortex_gateway.ask import Asker
-from cortex_gateway.auth import Authenticate, StaticBearer, Verifier
+from cortex_gateway.auth import OPEN_PATHS, Authenticate, StaticBearer, Verifier
 from cortex_gateway.config import GatewaySettings, is_loopback
 from cortex_gateway.engines import Engines
 from cortex_gateway.rest import rest_app
@@ -33,7 +33,7 @@ def build(settings: GatewaySettings) -> Service:
     drain = service.use("streams", Drain())
     main = _beside(mcp_server.http_app(mcp, allowed), rest_app(asker, engines))
     service.use("mcp", mcp_server.McpSessions(mcp.session_manager))
-    service.mount(_face(drain.wrap(main), verifiers))
+    service.mount(_face(drain.wrap(main), verifiers, OPEN_PATHS))
     sse = drain.wrap(mcp_server.sse_app(mcp, allowed))
     service.listen(settings.host, settings.gateway_sse_port, _face(sse, verifiers))
     return service
@@ -49,8 +49,8 @@ def _beside(mcp: ASGIApp, rest: ASGIApp) -> ASGIApp:
     return choose
 
 
-def _face(app: ASGIApp, verifiers: list[Verifier]) -> ASGIApp:
-    return Trace(Authenticate(LimitBody(app), verifiers))
+def _face(app: ASGIApp, verifiers: list[Verifier], open_paths: frozenset[str] = frozenset()) -> ASGIApp:
+    return Trace(Authenticate(LimitBody(app), verifiers, open_paths))
 
 
 def _verifiers(settings: GatewaySettings) -> list[Verifier]:

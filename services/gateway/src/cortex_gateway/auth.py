@@ -18,7 +18,8 @@ from cortex_contracts.messages.base import Principal
 from cortex_gateway.errors import Unauthorized
 from cortex_gateway.problems import problem
 
-OPEN_PATHS: Final = frozenset({"/health", "/health/live", "/health/ready", "/metrics"})
+OPEN_PATHS: Final = frozenset({"/health"})
+"""Of REST; the service itself serves liveness, readiness and metrics on every port."""
 OWNER: Final = "owner"
 _STATE: Final = "principal"
 
@@ -48,13 +49,14 @@ class StaticBearer:
 class Authenticate:
     """ASGI middleware: a request goes on with its principal, or ends with 401."""
 
-    def __init__(self, app: ASGIApp, verifiers: Sequence[Verifier]) -> None:
+    def __init__(self, app: ASGIApp, verifiers: Sequence[Verifier], open_paths: frozenset[str] = frozenset()) -> None:
         self._app = app
         self._verifiers = tuple(verifiers)
+        self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let through what is open or authenticated."""
-        if scope["type"] == "lifespan" or is_open(scope):
+        if scope["type"] == "lifespan" or is_open(scope, self._open_paths):
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
         for verifier in self._verifiers:
@@ -85,9 +87,9 @@ def principal_of(request: Request) -> Principal:
     return principal
 
 
-def is_open(scope: Scope) -> bool:
-    """Whether a request needs no credentials: health and metrics, read only."""
-    return scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in OPEN_PATHS
+def is_open(scope: Scope, paths: frozenset[str]) -> bool:
+    """Whether a request needs no credentials: it reads one of the open paths."""
+    return scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in paths
 
 
 def bearer(headers: Headers) -> bytes:

@@ -2,7 +2,7 @@
 
 from cortex_ingest.app import build
 from cortex_ingest.config import IngestSettings
-from cortex_runtime.settings import load
+from cortex_runtime.service import main
 
 if __name__ == "__main__":
-    build(load(IngestSettings)).run()
+    main(IngestSettings, build)

@@ -2,7 +2,7 @@
 
 from cortex_recall.app import build
 from cortex_recall.config import RecallSettings
-from cortex_runtime.settings import load
+from cortex_runtime.service import main
 
 if __name__ == "__main__":
-    build(load(RecallSettings)).run()
+    main(RecallSettings, build)

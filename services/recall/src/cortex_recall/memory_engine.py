@@ -49,7 +49,8 @@ class MemoryEngine:
         return EngineAskReply(
             engine=MEMORY,
             status=EngineStatus.UP,
-            hits=tuple(_hit(one) for one in result.memories),
+            # The nearest of all is still a candidate when nothing is near: it is no hit.
+            hits=tuple(_hit(one) for one in result.memories if one.relevance > 0),
             error=without(result.degraded),
         )
 

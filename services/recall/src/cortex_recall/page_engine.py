@@ -51,7 +51,8 @@ class PageEngine:
         except CortexError as error:
             return EngineAskReply(engine=PAGES, status=EngineStatus.DOWN, error=error.message)
         words = content_terms(request.query)
-        hits = sorted((_hit(candidate, words) for candidate in found), key=lambda hit: (-hit.native_score, hit.path))
+        answering = (hit for candidate in found if (hit := _hit(candidate, words)).relevance > 0)
+        hits = sorted(answering, key=lambda hit: (-hit.native_score, hit.path))
         return EngineAskReply(
             engine=PAGES, status=EngineStatus.UP, hits=tuple(hits[: request.k]), error=without(vector.degraded)
         )
