@@ -13,7 +13,7 @@ import pytest
 from cortex_infra.access import grant_search, read_acl
 from cortex_infra.credentials import Credentials
 from cortex_infra.errors import HomeError, HomeInUse, NetworkFileSystem
-from cortex_infra.home import Home, refuse_network_file_system, write_private
+from cortex_infra.home import Home, private_folder, refuse_network_file_system, write_private
 
 
 @pytest.fixture
