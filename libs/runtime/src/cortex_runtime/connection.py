@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-import nats
 import nats.errors
 from nats.aio.client import Client
 
@@ -23,19 +22,25 @@ async def connect_once(url: str, *, timeout_s: float = 2.0) -> Client:
     async def ignore(_: Exception) -> None:
         """The exception of `connect` says the same; the client would log it, too."""
 
+    client = Client()
     try:
-        return await nats.connect(
+        await client.connect(
             url,
             # Without reconnects the client still tries 60 times to connect first, two seconds apart.
             allow_reconnect=False,
             max_reconnect_attempts=1,
             reconnect_time_wait=0,
-            connect_timeout=timeout_s,
+            connect_timeout=max(1, round(timeout_s)),
             error_cb=ignore,
             inbox_prefix=inbox_prefix(urlsplit(url).username or ""),
         )
-    except (OSError, nats.errors.Error, TimeoutError) as error:
+    except BaseException as error:
+        # A client whose connect fails, or is cancelled, leaves its socket open.
+        await client.close()
+        if not isinstance(error, OSError | nats.errors.Error | TimeoutError):
+            raise
         # While it connects the client gives the server's refusal as text only.
         if "authorization" in str(error).lower():
             raise Permanent("NATS refuses this user or its password", code=ErrorCode.UNAUTHORIZED) from error
         raise Unavailable(f"NATS does not answer ({type(error).__name__})") from error
+    return client
