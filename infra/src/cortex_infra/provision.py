@@ -79,6 +79,7 @@ def stream_config(stream: Stream, replicas: int) -> StreamConfig:
         discard=DiscardPolicy.NEW if stream.discard_new else DiscardPolicy.OLD,
         max_age=stream.max_age.total_seconds() if stream.max_age else 0.0,
         max_bytes=stream.max_bytes,
+        max_msg_size=stream.max_message_bytes,
         duplicate_window=stream.duplicate_window.total_seconds(),
         num_replicas=replicas,
         allow_direct=True,

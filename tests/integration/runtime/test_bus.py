@@ -289,3 +289,86 @@ async def _letters(operator: Client) -> list[dead_letters.DeadLetter]:
 
 async def _left(operator: Client) -> int:
     return (await operator.jetstream().stream_info(CAPTURES.name)).state.messages
+
+
+async def raw_publish(server: NatsServer, block: bytes) -> None:
+    """Send bytes to the server as a publisher whose client keeps no rules."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    user = publisher_user("local")
+    options = json.dumps({"user": user, "pass": server.passwords[user], "headers": True, "verbose": False})
+    writer.write(f"CONNECT {options}\r\n".encode() + block + b"PING\r\n")
+    await writer.drain()
+    async with asyncio.timeout(10):
+        while b"PONG" not in await reader.readline():
+            pass
+    writer.close()
+    await writer.wait_closed()
+
+
+def with_headers(headers_block: bytes, body: bytes) -> bytes:
+    subject = subjects.capture("local", "chat").encode()
+    return b"HPUB %s %d %d\r\n%s%s\r\n" % (
+        subject,
+        len(headers_block),
+        len(headers_block) + len(body),
+        headers_block,
+        body,
+    )
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        with_headers(b"abcd", b"{}"),
+        with_headers(b"\r\n", b"{}"),
+        with_headers(b"NATS/1.0 \xff\xff\xff\r\n\r\n", b"{}"),
+        with_headers(b"NATS/1.0\r\ncontent-type: application/json\r\n\r\n", b"{"),
+        with_headers(b"NATS/1.0\r\ncontent-type: text/plain\r\n\r\n", b"\xff\xfe"),
+        with_headers(b"NATS/1.0\r\nX(y): z\r\n\r\n", b"{}"),
+        with_headers(b"NATS/1.0\r\n\r\n", b"[" * 200_000),
+        with_headers(b"NATS/1.0\r\n\r\n", b'{"namespace": "demo", "content": ' + b"9" * 6000 + b"}"),
+    ],
+    ids=["no-block", "empty", "binary", "json-type", "text-type", "odd-name", "deep", "number"],
+)
+async def test_a_message_made_to_do_harm_becomes_a_dead_letter_and_the_rest_goes_on(nats: NatsServer, block: bytes):
+    async with opened((ingest := Ingest(nats)).bus):
+        await raw_publish(nats, block)
+        await send(nats, ("after", "after"))
+        await eventually(lambda: _value(ingest.contents()), lambda seen: seen == ["after"])
+        await letters(nats, 1)
+        async with client(nats, OPERATOR) as operator:
+            await eventually(lambda: _left(operator), lambda left: left == 0)
+
+
+async def test_a_message_that_would_not_fit_with_its_reason_is_refused_to_its_publisher(nats: NatsServer):
+    async with client(nats, publisher_user("local")) as publisher:
+        with pytest.raises(Permanent, match="larger than") as refused:
+            await publish(publisher, subjects.capture("local", "chat"), b"x" * 1_000_000, message_id="1", more={})
+    assert refused.value.code is ErrorCode.TOO_LARGE
+
+
+async def test_a_publisher_cannot_choose_where_its_consumer_answers(nats: NatsServer):
+    async with opened((ingest := Ingest(nats)).bus), client(nats, OPERATOR) as operator:
+        heard = await operator.subscribe(subjects.EVENT_PATTERN)
+        await operator.flush()
+        async with client(nats, publisher_user("local")) as publisher:
+            body = Capture(namespace="demo", content="one").model_dump_json().encode()
+            victim = "cortex.v1.evt.memory.forget.stranger.demo"
+            await publish(publisher, subjects.capture("local", "chat"), body, message_id="1", more={"reply_to": victim})
+        await eventually(lambda: _value(ingest.contents()), bool)
+        await eventually(lambda: _left(operator), lambda left: left == 0)
+        await operator.flush()
+        assert heard.pending_msgs == 0
+
+
+async def test_a_connection_that_is_closed_for_good_ends_the_service_and_leaves_the_loop_free(nats: NatsServer):
+    closed = asyncio.Event()
+    bus = Bus(nats.url("ingest"), "ingest", "0.1.0", on_closed=closed.set)
+    bus.consume(INGEST_CAPTURES, Capture, Ingest(nats).capture)
+    async with opened(bus):
+        await bus.client.close()
+        async with asyncio.timeout(5):
+            await closed.wait()
+        # The pull loop has ended: timers still fire.
+        async with asyncio.timeout(5):
+            await asyncio.sleep(0.01)

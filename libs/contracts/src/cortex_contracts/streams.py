@@ -35,6 +35,8 @@ class Stream:
     description: str
     max_age: timedelta | None = None
     max_bytes: int = 1 << 30
+    max_message_bytes: int = 900 << 10
+    """Below the server's limit of 1 MiB, so that a dead letter has room for its headers."""
     duplicate_window: timedelta = timedelta(minutes=2)
 
     @property
@@ -71,7 +73,11 @@ EVENTS: Final = Stream(
     max_age=timedelta(days=30),
 )
 DEAD_LETTERS: Final = Stream(
-    "DEAD_LETTERS", (subjects.DEAD_LETTER_PATTERN,), Retention.LIMITS, "Messages nobody could process."
+    "DEAD_LETTERS",
+    (subjects.DEAD_LETTER_PATTERN,),
+    Retention.LIMITS,
+    "Messages nobody could process.",
+    max_message_bytes=1 << 20,
 )
 
 STREAMS: Final = (CAPTURES, SYNCS, EVENTS, DEAD_LETTERS)

@@ -64,7 +64,8 @@ class Bus:
         self._inbox = inbox_prefix(urlsplit(url).username or user)
         self._on_closed = on_closed or (lambda: None)
         self._closing = False
-        self._broker = NatsBroker(
+        self._lost = False
+        self._broker = _Broker(
             url,
             name=user,
             inbox_prefix=self._inbox,
@@ -80,6 +81,8 @@ class Bus:
             graceful_timeout=CLOSE_TIMEOUT_S,
             drain_timeout=5,
             logger=None,
+            # The body is the contract's business: a decoder that fails would leave its message unsettled for ever.
+            decoder=_undecoded,
         )
         self._rpc = RpcServer(user, version)
         self._consumers: list[Consumer] = []
@@ -118,6 +121,8 @@ class Bus:
             config=ConsumerConfig(),
             inbox_prefix=f"{self._inbox}.".encode(),
             ack_policy=AckPolicy.MANUAL,
+            # Whoever publishes must not choose a subject that we answer on.
+            no_reply=True,
         )(receive)
 
     async def open(self) -> None:
@@ -151,6 +156,8 @@ class Bus:
     async def close(self) -> None:
         """Stop fetching, let running handlers finish, flush and close."""
         self._closing = True
+        if self._lost:
+            return  # nothing can be flushed or drained any more
         await self._rpc.stop()
         await self._broker.stop()
 
@@ -238,7 +245,7 @@ class Bus:
                     )
                     await self.publish_raw(subject, message.raw_message.data, message_id=message_id, headers=more)
                     await message.raw_message.term()
-        except (nats.errors.Error, TimeoutError, Unavailable) as error:
+        except Exception as error:  # edge: a message that cannot be settled comes again, and must not stop the rest
             log.warning("settlement not confirmed", consumer=consumer.name, error=type(error).__name__)
 
     async def _heartbeat(self, message: NatsMessage, ack_wait_s: float) -> None:
@@ -250,6 +257,10 @@ class Bus:
     async def _closed(self) -> None:
         if not self._closing:
             log.error("NATS connection closed for good")
+            self._lost = True
+            # Without this the pull loops would spin on a closed connection and keep the process from ending.
+            for subscriber in self._broker.subscribers:
+                subscriber.running = False
             self._on_closed()
 
     async def _disconnected(self) -> None:
@@ -264,3 +275,26 @@ class Bus:
         with suppress(IncorrectState):
             if self._broker.connection.is_connected:
                 log.warning("NATS error", error=type(error).__name__, detail=str(error)[:200])
+
+
+async def _undecoded(message: NatsMessage) -> bytes:
+    body: bytes = message.body
+    return body
+
+
+class _Client(Client):
+    async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
+        """Read a message's headers; a block that is none must not end the read loop, and the connection with it."""
+        try:
+            found: dict[str, str] | None = await super()._process_headers(headers)
+        except Exception:  # edge: whatever the parser thinks of somebody else's bytes
+            return None
+        return found
+
+
+class _Broker(NatsBroker):
+    async def _connect(self) -> Client:
+        client = _Client()
+        await client.connect(**self._connection_kwargs)
+        self.config.connect(client)
+        return client

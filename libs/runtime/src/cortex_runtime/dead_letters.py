@@ -38,11 +38,12 @@ def letter(
 ) -> tuple[str, dict[str, str], str]:
     """Subject, headers and message id of the dead letter for one message; the same message makes one letter.
 
-    `sent` are the message's own headers: they stay, so that a replay keeps its identity and its trace.
+    Of `sent`, the message's own headers, its identity and its trace stay for a replay; the others are anybody's text.
     """
-    kept = {name: value for name, value in sent.items() if not name.lower().startswith("nats-expected")}
-    kept.setdefault(headers.ORIGINAL_MESSAGE_ID, kept.pop(headers.MESSAGE_ID, f"{stream}:{sequence}"))
-    kept.pop(headers.MESSAGE_ID, None)
+    identity = sent.get(headers.ORIGINAL_MESSAGE_ID) or sent.get(headers.MESSAGE_ID) or f"{stream}:{sequence}"
+    kept = {headers.ORIGINAL_MESSAGE_ID: identity}
+    if trace := sent.get(headers.TRACEPARENT):
+        kept[headers.TRACEPARENT] = trace
     more = {
         headers.DLQ_SUBJECT: subject,
         headers.DLQ_STREAM: stream,

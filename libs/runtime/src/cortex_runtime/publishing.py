@@ -12,10 +12,12 @@ from nats.aio.client import Client
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from cortex_contracts import headers, streams
-from cortex_contracts.errors import Unavailable
+from cortex_contracts.errors import ErrorCode, Permanent, Unavailable
 
 PUBLISH_TIMEOUT_S: Final = 2.0
 PUBLISH_ATTEMPTS: Final = 4
+MESSAGE_TOO_LARGE: Final = 10054
+"""JetStream's error code for a message above the stream's limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,5 +45,13 @@ async def publish(client: Client, subject: str, body: bytes, *, message_id: str,
                     subject, body, timeout=PUBLISH_TIMEOUT_S, stream=stream.name, headers=sent
                 )
         return Published(ack.stream, ack.seq, bool(ack.duplicate))
+    except nats.js.errors.APIError as error:
+        if error.err_code == MESSAGE_TOO_LARGE:
+            raise Permanent(
+                f"the message is larger than {stream.max_message_bytes} bytes", code=ErrorCode.TOO_LARGE
+            ) from None
+        raise Unavailable(f"stream {stream.name} refused the message ({error.err_code})") from error
+    except nats.errors.MaxPayloadError:
+        raise Permanent("the message is larger than the server takes", code=ErrorCode.TOO_LARGE) from None
     except (nats.errors.Error, nats.js.errors.Error, TimeoutError) as error:
         raise Unavailable(f"stream {stream.name} did not confirm the message ({type(error).__name__})") from error
