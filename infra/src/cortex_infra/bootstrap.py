@@ -54,7 +54,7 @@ async def bootstrap(superuser_dsn: str, passwords: RolePasswords, database: str 
                 )
         await connection.execute(
             f"REVOKE ALL ON DATABASE {_identifier(database)} FROM PUBLIC;"
-            f"GRANT CONNECT, TEMPORARY ON DATABASE {_identifier(database)} TO {RUNTIME_ROLE}, {SLEEP_ROLE};"
+            f"GRANT CONNECT ON DATABASE {_identifier(database)} TO {RUNTIME_ROLE}, {SLEEP_ROLE};"
             f"GRANT ALL ON DATABASE {_identifier(database)} TO {MIGRATION_ROLE}"
         )
     finally:

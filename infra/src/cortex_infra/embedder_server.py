@@ -11,6 +11,7 @@ import base64
 import contextlib
 import hmac
 import os
+import unicodedata
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Annotated, Any, Final, Literal, cast
 
@@ -148,7 +149,13 @@ def _parse(body: bytes) -> EmbeddingRequest:
 
 
 def _clean(text: str, index: int) -> str:
-    """`text` as the C engine can take it: it would end at the first NUL."""
+    """`text` as the C engine can take it.
+
+    It would end at the first NUL. It reserves four code points for every byte and composes the text by itself: one
+    character that becomes eighteen (U+FDFA) overflows it, so the text comes to it composed (NFKC, as the model's own
+    tokeniser wants it).
+    """
+    text = unicodedata.normalize("NFKC", text)
     if len(text) > MAX_TEXT_CHARACTERS:
         raise HTTPException(413, f"input.{index}: expected at most {MAX_TEXT_CHARACTERS} characters, got {len(text)}")
     text = text.replace("\0", " ")

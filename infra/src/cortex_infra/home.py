@@ -141,7 +141,7 @@ class Home:
 @asynccontextmanager
 async def starting() -> AsyncIterator[None]:
     """Wait until no other installation of this user is choosing its ports and starting on them."""
-    file = Path(tempfile.gettempdir()) / f"cortex-start-{os.geteuid()}.lock"
+    file = private_folder(Path(tempfile.gettempdir()) / f"cortex-{os.geteuid()}") / "start.lock"
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         while True:
@@ -171,7 +171,7 @@ def private_folder(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()
-        if not stat.S_ISLNK(found.st_mode) and found.st_uid != os.geteuid():
+        if os.geteuid() not in (found.st_uid, folder.stat().st_uid) or found.st_uid != folder.stat().st_uid:
             raise HomeError(f"expected {folder} to belong to user {os.geteuid()}, it belongs to {found.st_uid}")
         mode = stat.S_IMODE(found.st_mode)
         # With an access control list the group's bits are its mask: clearing them would shut out whom an entry lets in,

@@ -88,7 +88,10 @@ def prepare(
     org = settings.get("CORTEX_ORG") or DEFAULT_ORG
     replaced = {name for name, variables in _REPLACEABLE.items() if any(settings.get(name) for name in variables)}
     webhook_secrets = settings.get("CORTEX_WEBHOOK_SECRETS") or secrets.get("webhook-secret")
-    connections: dict[str, str] = {"CORTEX_WEBHOOK_SECRETS": webhook_secrets}
+    connections: dict[str, str] = {
+        "CORTEX_WEBHOOK_SECRETS": webhook_secrets,
+        "CORTEX_HTTP_TOKEN": settings.get("CORTEX_HTTP_TOKEN") or home.token(),
+    }
     servers: list[ServerProcess] = []
 
     users = [*USERS, publisher_user(org)]
@@ -144,7 +147,6 @@ def prepare(
             "CORTEX_HOME": str(home.path),
             "CORTEX_INSTANCE": home.instance,
             "CORTEX_ORG": org,
-            "CORTEX_HTTP_TOKEN": settings.get("CORTEX_HTTP_TOKEN") or home.token(),
             "CORTEX_NATS_URL": nats.url(service.name, secrets.get(f"nats-{service.name}"), nats_port),
         }
         processes.append(

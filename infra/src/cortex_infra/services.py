@@ -42,7 +42,7 @@ _COLD_STORE: Final = frozenset(
 )
 
 SERVICES: Final = (
-    Service("gateway", 9890, _CACHE, {"sse": 9891}),
+    Service("gateway", 9890, frozenset({"CORTEX_HTTP_TOKEN"}), {"sse": 9891}),
     Service("webhook", 9892, frozenset({"CORTEX_WEBHOOK_SECRETS"})),
     Service("ingest", 9893, _DATABASE | _CACHE | _EMBEDDINGS),
     Service("recall", 9894, _DATABASE | _CACHE | _EMBEDDINGS),
@@ -68,7 +68,9 @@ def prepare(
     """
     host = settings.get(service.variable("HOST")) or LOOPBACK
     port = _port(service, "PORT", service.name, service.port, ports, settings, host)
-    environment = {name: value for name, value in settings.items() if name.startswith("CORTEX_")} | dict(common)
+    foreign = frozenset().union(*(other.needs for other in SERVICES)) - service.needs
+    given = {name: value for name, value in settings.items() if name.startswith("CORTEX_") and name not in foreign}
+    environment = given | dict(common)
     environment |= {name: value for name, value in connections.items() if name in service.needs}
     environment |= {service.variable("HOST"): host, service.variable("PORT"): str(port)}
     for name, default in service.more_ports.items():

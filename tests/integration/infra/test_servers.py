@@ -198,3 +198,18 @@ async def test_a_server_sees_no_secrets_of_the_environment(folder: Path, monkeyp
         await server.wait_ready(30)
     assert "OWN=value" in str(caught.value)
     assert "hunter2" not in str(caught.value)
+
+
+async def test_the_embedder_survives_characters_that_grow_when_they_are_composed(runner: Runner) -> None:
+    port = ports.choose()
+    server = await runner.start(embedder.prepare(port=port, api_key=PASSWORD))
+    async with httpx.AsyncClient(
+        headers={"Authorization": f"Bearer {PASSWORD}"}, trust_env=False, timeout=30
+    ) as client:
+        for text in ("\ufdfa" * 8, "\ufdfa" * 60, "\u1e9b\u0323" * 60, "\U0001f468\u200d" * 60):
+            for _ in range(10):
+                answer = await client.post(
+                    f"{embedder.url(port)}/embeddings", json={"input": text, "model": embedder.MODEL}
+                )
+                assert answer.status_code == 200
+    assert server.alive()

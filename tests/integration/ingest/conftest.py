@@ -90,7 +90,7 @@ class SyncedVault:
     """A vault with everything that a sync of it touches."""
 
     database: Database
-    owner_url: str
+    runtime_url: str
     mirror: Path
     git: Git
     embedder: FakeEmbedder
@@ -133,7 +133,7 @@ class SyncedVault:
 
     async def events(self) -> list[tuple[str, str | None]]:
         """Operation and slug of every event so far, in order; they are taken out."""
-        connection = await asyncpg.connect(self.owner_url)
+        connection = await asyncpg.connect(self.runtime_url)
         try:
             rows = await connection.fetch("DELETE FROM outbox RETURNING id, subject, body")
         finally:
@@ -167,6 +167,6 @@ async def vault(
     database = Database(postgres.runtime_url)
     await database.open()
     yield SyncedVault(
-        database, postgres.migration_url, tmp_path / "mirrors" / "notes.git", make_git("origin"), FakeEmbedder()
+        database, postgres.runtime_url, tmp_path / "mirrors" / "notes.git", make_git("origin"), FakeEmbedder()
     )
     await database.close()

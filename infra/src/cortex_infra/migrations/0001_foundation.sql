@@ -205,6 +205,11 @@ BEGIN
 END
 $$;
 
+-- A role relays what it wrote itself, and cannot write in the name of another: each has a NATS user of its own.
+ALTER TABLE outbox ENABLE ROW LEVEL SECURITY;
+ALTER TABLE outbox FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_rows ON outbox USING (writer = current_user) WITH CHECK (writer = current_user);
+
 -- Privileges ----------------------------------------------------------------------------------------------------
 
 -- Memories are never deleted and events never change: the services lack the privilege, not only the code.
