@@ -155,8 +155,12 @@ async def test_an_oversized_body_is_refused_whether_or_not_its_length_is_announc
         for start in range(0, len(body), 1 << 20):
             yield body[start : start + (1 << 20)]
 
-    answer = await webhook.http.post("/api/v1/brain/sync/webhook", content=pieces())
+    signed = {"x-hub-signature-256": f"sha256={'0' * 64}"}
+    answer = await webhook.http.post("/api/v1/brain/sync/webhook", content=pieces(), headers=signed)
     assert answer.status_code == 413
+    # Who does not even claim to know the secret is refused before the body is kept.
+    answer = await webhook.http.post("/api/v1/brain/sync/webhook", content=pieces())
+    assert answer.status_code == 403
     assert await queued() == []
 
 

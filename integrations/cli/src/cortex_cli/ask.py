@@ -8,11 +8,10 @@ from typing import Annotated
 import httpx
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from cortex_cli import running
 from cortex_cli.failure import NotRunning, reported
-from cortex_cli.output import console
+from cortex_cli.output import console, escape
 from cortex_contracts.errors import Permanent
 from cortex_contracts.rpc.ask import AskMode, AskReply
 

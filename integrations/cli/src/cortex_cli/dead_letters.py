@@ -14,7 +14,7 @@ from rich.text import Text
 
 from cortex_cli import running
 from cortex_cli.failure import reported
-from cortex_cli.output import console
+from cortex_cli.output import console, plain
 from cortex_contracts.messages.dead_letter import DeadLetter
 from cortex_runtime import dead_letters
 
@@ -47,9 +47,9 @@ def list_(
             str(letter.id),
             f"{letter.died_at:%Y-%m-%d %H:%M:%S}",
             letter.consumer,
-            Text(letter.message_id or ""),
+            Text(plain(letter.message_id or "")),
             str(letter.deliveries),
-            Text(letter.reason),
+            Text(plain(letter.reason)),
         )
     console().print(table)
 
@@ -63,8 +63,8 @@ def show(letter_id: Id, as_json: Json = False) -> None:
         print(json.dumps({**letter.model_dump(mode="json"), "body": text}))
         return
     for name, value in letter.model_dump(mode="json").items():
-        print(f"{name:>12}: {value}")
-    print(f"\n{text}")
+        print(f"{name:>12}: {plain(str(value))}")
+    print(f"\n{plain(text)}")
 
 
 @app.command()

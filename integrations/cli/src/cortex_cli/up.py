@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from cortex_cli import demo as demonstration
 from cortex_cli import output
 from cortex_cli.failure import reported
+from cortex_cli.output import escape
 from cortex_infra import bringup
 from cortex_infra.bringup import Step, System
 from cortex_infra.home import Home

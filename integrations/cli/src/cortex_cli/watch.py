@@ -9,11 +9,10 @@ from typing import Annotated, Any
 
 import typer
 from nats.aio.msg import Msg
-from rich.markup import escape
 
 from cortex_cli import running
 from cortex_cli.failure import reported
-from cortex_cli.output import console
+from cortex_cli.output import console, escape
 from cortex_contracts.subjects import DEAD_LETTER_PATTERN, EVENT_PATTERN, PREFIX
 
 

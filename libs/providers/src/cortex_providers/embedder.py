@@ -73,7 +73,8 @@ class EmbedderConfig:
     model: str
     dimension: int
     api_key: str = field(default="", repr=False)
-    timeout_s: float = 10.0
+    timeout_s: float = 30.0
+    """Sixteen long passages take the bundled model about ten seconds of a busy core."""
 
 
 def configured(settings: EmbeddingsSettings) -> Embedder:

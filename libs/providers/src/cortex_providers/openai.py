@@ -13,7 +13,7 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt,
 from cortex_contracts.errors import CortexError, ErrorCode, Permanent, Unavailable
 from cortex_providers.embedder import EmbedderConfig, TextKind, Vectors
 
-BATCH: Final = 64
+BATCH: Final = 16
 """Texts per request: bounds the time one request holds the model."""
 ATTEMPTS: Final = 3
 

@@ -29,7 +29,8 @@ _LEAST: Final = 1e-9
 """Above nothing, for a floor that is configured as 0."""
 _WIKILINK: Final = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 _LINK: Final = re.compile(r"\[([^\[\]]+)\]\([^()\s]*\)")
-_RECEIPT: Final = re.compile(r"\[(\s*r\s*\d+\s*)\]", re.IGNORECASE)
+_UNSEEN: Final = r"[\s\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]*"
+_RECEIPT: Final = re.compile(rf"[\[［]({_UNSEEN}[rｒ]{_UNSEEN}\d[\d\s\u200b-\u200f\u00ad\ufeff]*)[\]］]", re.IGNORECASE)
 _LINE_MARKS: Final = re.compile(r"^(?:[\s#>*+|-]|\d+[.)]\s)+")
 _TABLE_RULE: Final = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+")
 _TABLE_CELL: Final = re.compile(r"\s*\|[\s|]*")

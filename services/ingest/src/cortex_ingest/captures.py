@@ -20,6 +20,8 @@ from cortex_store import memories, memory_events
 from cortex_store.ids import uuid7
 
 CONSUMER = "captures"
+EMBEDDED_CHARS = 60_000
+"""What one vector can stand for; the words of a longer text are all found, its meaning by its beginning."""
 
 
 class Captures:
@@ -47,7 +49,7 @@ class Captures:
         if not content.strip():
             raise InvalidMessage("content must hold text, got only white space")
         # Outside the transaction: inference may take long, and a second delivery of a capture is rare.
-        vector = (await self._embedder.embed([content], TextKind.PASSAGE))[0]
+        vector = (await self._embedder.embed([content[:EMBEDDED_CHARS]], TextKind.PASSAGE))[0]
         memory = memories.NewMemory(
             id=uuid7(),
             namespace=capture.namespace,

@@ -207,7 +207,9 @@ class GitRepository:
         }
 
     def _shown(self, errors: bytes) -> str:
-        line = " ".join(errors.decode("utf-8", "replace").split()).replace(self._repository, "the repository")
+        line = " ".join(errors.decode("utf-8", "replace").replace("\0", " ").split()).replace(
+            self._repository, "the repository"
+        )
         return _CREDENTIALS.sub("//", line)[:300] or "no reason given"
 
 

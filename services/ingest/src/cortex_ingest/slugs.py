@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 _PAGE_FILE = re.compile(r"\.(md|markdown)$", re.IGNORECASE)
-_GAP = re.compile(r"[\s\-]*\s[\s\-]*")
+_GAP = re.compile(r"[\s\-]+")
 _SLASHES = re.compile(r"\s*/[\s/]*")
 
 MAX_LENGTH = 300
@@ -20,10 +20,14 @@ def slugify(text: str) -> str:
 
     A slug is its own slug.
     """
-    kept = "".join(char for char in text if char.isspace() or unicodedata.category(char) not in ("Cc", "Cs"))
+    kept = "".join(
+        char for char in text[: MAX_LENGTH * 4] if char.isspace() or unicodedata.category(char) not in ("Cc", "Cs")
+    )
     slug = unicodedata.normalize("NFC", unicodedata.normalize("NFC", kept).lower())
     slug = _SLASHES.sub("/", slug).strip("/").strip()
-    return _GAP.sub("-", slug)[:MAX_LENGTH].strip("/") or UNTITLED
+    # Dashes stay as they are written; with a space among them they are one.
+    slug = _GAP.sub(lambda gap: gap[0] if gap[0].strip("-") == "" else "-", slug)
+    return slug[:MAX_LENGTH].strip("/") or UNTITLED
 
 
 def is_page(path: str) -> bool:

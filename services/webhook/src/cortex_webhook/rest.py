@@ -100,12 +100,16 @@ async def _body(request: Request) -> bytes:
 
     Raises:
         TooLarge: it is longer than `MAX_BODY_BYTES`.
+        Forged: nothing that could be a signature came with it.
         TooSlow: it did not arrive whole within `BODY_TIMEOUT_S`.
     """
     too_large = TooLarge(f"expected at most {MAX_BODY_BYTES} bytes")
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > MAX_BODY_BYTES:
         raise too_large
+    if not signature.is_well_formed(request.headers.get(signature.HEADER)):
+        # Before a byte of the body is kept: only who claims to know the secret may send much.
+        raise Forged("expected the header X-Hub-Signature-256 with a SHA-256 signature")
     received = bytearray()
     try:
         async with asyncio.timeout(BODY_TIMEOUT_S):
