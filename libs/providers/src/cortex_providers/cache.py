@@ -101,7 +101,9 @@ class CachedEmbedder:
             for i, vector in zip(missing, fresh, strict=True):
                 found[i] = vector
             await self._cache.put_many({keys[i]: np.asarray(found[i], dtype="<f4").tobytes() for i in missing})
-        return np.stack([vector for vector in found if vector is not None]) if found else await self._none()
+        if not found:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        return np.stack([vector for vector in found if vector is not None])
 
     async def open(self) -> None:
         """Make the model usable."""
@@ -114,9 +116,6 @@ class CachedEmbedder:
     async def close(self) -> None:
         """Let the model's connections go."""
         await self._embedder.close()
-
-    async def _none(self) -> Vectors:
-        return np.empty((0, self.dimension), dtype=np.float32)
 
     def _read(self, value: bytes | None) -> Vectors | None:
         """A cached vector, or none when there is none of this dimension."""

@@ -22,7 +22,6 @@ from faststream.nats import ConsumerConfig, JStream, NatsBroker, PullSub
 from faststream.nats.annotations import NatsMessage
 from nats.aio.client import Client
 
-from cortex_contracts import headers
 from cortex_contracts.errors import Unavailable
 from cortex_contracts.messages.base import Message
 from cortex_contracts.permissions import inbox_prefix
@@ -194,7 +193,7 @@ class Bus:
         sequence = place.sequence.stream
         delivery = Delivery(
             raw.subject,
-            sent.get(headers.ORIGINAL_MESSAGE_ID) or sent.get(headers.MESSAGE_ID) or f"{place.stream}:{sequence}",
+            dead_letters.identity(sent, place.stream, sequence),
             place.stream,
             sequence,
             place.num_delivered,

@@ -27,6 +27,11 @@ _OWN = (
 )
 
 
+def identity(sent: Mapping[str, str], stream: str, sequence: int) -> str:
+    """The identity of a message by its headers: the one it had before a replay, else its own, else its place."""
+    return sent.get(headers.ORIGINAL_MESSAGE_ID) or sent.get(headers.MESSAGE_ID) or f"{stream}:{sequence}"
+
+
 def letter(
     stream: str,
     consumer: str,
@@ -40,8 +45,7 @@ def letter(
 
     Of `sent`, the message's own headers, its identity and its trace stay for a replay; the others are anybody's text.
     """
-    identity = sent.get(headers.ORIGINAL_MESSAGE_ID) or sent.get(headers.MESSAGE_ID) or f"{stream}:{sequence}"
-    kept = {headers.ORIGINAL_MESSAGE_ID: identity}
+    kept = {headers.ORIGINAL_MESSAGE_ID: identity(sent, stream, sequence)}
     if trace := sent.get(headers.TRACEPARENT):
         kept[headers.TRACEPARENT] = trace
     more = {
