@@ -58,9 +58,18 @@ def test_what_a_model_writes_is_what_the_schema_describes(
     validator.validate(json.loads(model.model_validate_json(payload).model_dump_json()))
 
 
-def test_a_released_payload_survives_reading_and_writing_unchanged(payload: str, name: str) -> None:
+def holds(written: Any, released: Any) -> bool:
+    """Whether `written` says everything that `released` does; fields that were added since have their defaults."""
+    if isinstance(released, dict):
+        return isinstance(written, dict) and all(k in written and holds(written[k], v) for k, v in released.items())
+    if isinstance(released, list):
+        return len(written) == len(released) and all(map(holds, written, released))
+    return bool(written == released)
+
+
+def test_everything_in_a_released_payload_survives_reading_and_writing(payload: str, name: str) -> None:
     model = schemas.public_models()[name]
-    assert json.loads(model.model_validate_json(payload).model_dump_json()) == json.loads(payload)
+    assert holds(json.loads(model.model_validate_json(payload).model_dump_json()), json.loads(payload))
 
 
 def test_a_payload_with_unknown_fields_is_read_as_if_they_were_not_there(payload: str, name: str) -> None:

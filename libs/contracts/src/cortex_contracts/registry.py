@@ -13,8 +13,8 @@ from cortex_contracts.messages.events import MemoryEvent, PageEvent, SleepEvent,
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.ask import ASK, GatewayHealth
 from cortex_contracts.rpc.contract import Rpc
-from cortex_contracts.rpc.ingest import SYNC_STATUS
-from cortex_contracts.rpc.recall import RECALL
+from cortex_contracts.rpc.ingest import INGEST_RPCS
+from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_contracts.rpc.sleep import SLEEP_STATUS
 
 
@@ -60,8 +60,10 @@ PUBLICATIONS: Final = (
 
 RPCS: Final[tuple[Rpc[Any, Any], ...]] = (
     RECALL,
+    GET,
+    CONTEXT,
     ASK,
-    SYNC_STATUS,
+    *INGEST_RPCS,
     SLEEP_STATUS,
     *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),
     *(engine.health(key) for key in engine.BUILT_IN_ENGINES),

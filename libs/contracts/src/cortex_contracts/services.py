@@ -12,8 +12,8 @@ from cortex_contracts import subjects
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.ask import ASK
 from cortex_contracts.rpc.contract import Rpc
-from cortex_contracts.rpc.ingest import SYNC_STATUS
-from cortex_contracts.rpc.recall import RECALL
+from cortex_contracts.rpc.ingest import INGEST_RPCS
+from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_contracts.rpc.sleep import SLEEP_STATUS
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS, SLEEP_MEMORY_EVENTS, Consumer
 
@@ -34,7 +34,7 @@ SERVICES: Final = (
     ServiceContract(
         "ingest",
         publishes=(subjects.MEMORY_EVENT_PATTERN, subjects.PAGE_EVENT_PATTERN, subjects.SYNC_PATTERN),
-        serves=(SYNC_STATUS,),
+        serves=INGEST_RPCS,
         consumes=(INGEST_CAPTURES, INGEST_SYNCS),
     ),
     ServiceContract(
@@ -42,6 +42,8 @@ SERVICES: Final = (
         publishes=(subjects.MEMORY_EVENT_PATTERN,),
         serves=(
             RECALL,
+            GET,
+            CONTEXT,
             *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),
             *(engine.health(key) for key in engine.BUILT_IN_ENGINES),
         ),

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from cortex_contracts.messages.base import NO_NUL, Assertion, Message, ShortText, Timestamp, Token
-
-MAX_CAPTURE_CHARS = 200_000
-"""Longest content of one capture; it keeps a message below the 1 MiB payload limit of NATS in any script."""
-
-
-LongText = Annotated[str, StringConstraints(max_length=2_000, pattern=NO_NUL)]
+from cortex_contracts.messages.base import Assertion, Message, ShortText, Timestamp, Token
+from cortex_contracts.messages.memory import Content, LongText, MemoryType, Network, Visibility
 
 
 class Capture(Message):
@@ -24,7 +18,7 @@ class Capture(Message):
     """
 
     namespace: Token
-    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CAPTURE_CHARS)]
+    content: Content
     source_ref: ShortText | None = Field(default=None, description="session, thread or run the capture comes from")
     session: ShortText | None = None
     turn: int | None = Field(default=None, ge=0)
@@ -34,6 +28,9 @@ class Capture(Message):
     explicit: bool = Field(default=False, description="somebody asked to remember this")
     assertions: tuple[Assertion, ...] = Field(default=(), max_length=32)
     metadata: dict[ShortText, LongText] = Field(default_factory=dict, max_length=32)
+    visibility: Visibility | None = Field(default=None, description="private needs an owner; none: team")
+    network: Network | None = Field(default=None, description="none: experience")
+    memory_type: MemoryType | None = Field(default=None, description="none: episodic")
 
 
 class SyncReason(StrEnum):

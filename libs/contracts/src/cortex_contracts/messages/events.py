@@ -26,6 +26,8 @@ class MemoryEvent(Message):
     source_kind: Token | None = None
     preview: Preview = ""
     occurred_at: Timestamp
+    superseded: tuple[UUID, ...] = Field(default=(), max_length=32, description="memories that it replaced or ended")
+    agent: ShortText | None = Field(default=None, description="who did it")
 
 
 class PageEvent(Message):

@@ -2,24 +2,83 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from cortex_contracts.messages.base import NO_NUL, Assertion, Message, Principal, Score, ShortText, Timestamp, Token
+from cortex_contracts.messages.base import (
+    NO_NUL,
+    Assertion,
+    Message,
+    Name,
+    Principal,
+    Score,
+    ShortText,
+    Timestamp,
+    Token,
+)
+from cortex_contracts.messages.memory import MemoryType, MemoryView, Network, Visibility
 from cortex_contracts.rpc.contract import Rpc
 
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000, pattern=NO_NUL)]
 
 
-class RecallRequest(Message):
-    """Which memories answer a query, for one principal."""
+class RecallFilter(Message):
+    """What the answer is narrowed to; a field that is not given narrows nothing. Times are half-open."""
 
-    principal: Principal
+    networks: tuple[Network, ...] | None = Field(default=None, max_length=8)
+    types: tuple[MemoryType, ...] | None = Field(default=None, max_length=8)
+    sources: tuple[Token, ...] | None = Field(default=None, max_length=32, description="kinds of source")
+    entities: tuple[Name, ...] | None = Field(default=None, max_length=32, description="names; any of them")
+    since: Timestamp | None = Field(default=None, description="became true at or after")
+    until: Timestamp | None = Field(default=None, description="became true before")
+    created_since: Timestamp | None = Field(default=None, description="learned at or after")
+    created_until: Timestamp | None = Field(default=None, description="learned before")
+
+
+class FusionMethod(StrEnum):
+    """How what was found by words and by meaning becomes one order."""
+
+    SCORE = "score"
+    RRF = "rrf"
+
+
+class RecallQuestion(Message):
+    """Which memories answer a query?"""
+
     query: Query
     namespaces: tuple[Token, ...] | None = Field(default=None, max_length=64, description="none: all readable ones")
     k: int = Field(default=10, ge=1, le=100)
+    budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000, description="what the contents may cost")
+    filter: RecallFilter = RecallFilter()
+    as_of: Timestamp | None = Field(default=None, description="what was true then; none: what is true")
+    min_score: Score | None = Field(default=None, description="none: the default floor")
+    explain: bool = False
+    neighbours: int = Field(default=0, ge=0, le=10, description="turns around each memory of a session, each side")
+    brief: bool = Field(default=False, description="one line instead of the content; `get` expands it")
+    timezone: ShortText = Field(default="UTC", description="of the caller, for times in the query (IANA name)")
+    time_filter: bool = Field(default=False, description="a time in the query filters instead of being preferred")
+    fusion: FusionMethod = FusionMethod.SCORE
+    rerank: bool = Field(default=True, description="use the reranker where one is configured")
+
+
+class RecallRequest(RecallQuestion):
+    """Which memories answer a query, for one principal."""
+
+    principal: Principal
+
+
+class Explanation(Message):
+    """How one memory got its score: raw scores of the ways, and what each stage added. Ranks start at 1."""
+
+    lexical: float = Field(description="BM25")
+    lexical_rank: int | None = Field(default=None, ge=1)
+    cosine: float | None = None
+    cosine_rank: int | None = Field(default=None, ge=1)
+    contributions: dict[str, float] = Field(default_factory=dict, description="stage to points")
+    reranked: float | None = None
 
 
 class RecalledMemory(Message):
@@ -37,6 +96,31 @@ class RecalledMemory(Message):
     assertions: tuple[Assertion, ...]
     valid_at: Timestamp
     created_at: Timestamp
+    turn: int | None = None
+    owner: str | None = None
+    visibility: Visibility = Visibility.TEAM
+    network: Network = Network.EXPERIENCE
+    memory_type: MemoryType = MemoryType.EPISODIC
+    invalid_at: Timestamp | None = Field(default=None, description="with `as_of`: when it stopped being true")
+    superseded_by: UUID | None = None
+    neighbours: tuple[MemoryView, ...] = ()
+    explanation: Explanation | None = None
+
+
+class Dropped(Message):
+    """Candidates that are not in the reply, and why."""
+
+    below_floor: int = Field(default=0, ge=0)
+    beyond_k: int = Field(default=0, ge=0)
+    over_budget: int = Field(default=0, ge=0)
+
+
+class TimeWindow(Message):
+    """The time that the query was understood to speak of, [since, until)."""
+
+    since: Timestamp | None
+    until: Timestamp | None
+    text: str = Field(description="the words of the query")
 
 
 class RecallReply(Message):
@@ -45,6 +129,94 @@ class RecallReply(Message):
     memories: tuple[RecalledMemory, ...]
     took_ms: int = Field(ge=0)
     degraded: tuple[ShortText, ...] = Field(default=(), description="parts that did not take part, e.g. vectors")
+    dropped: Dropped = Dropped()
+    floor: Score = 0.0
+    tokens: int = Field(default=0, ge=0, description="estimate for the contents of the reply")
+    time: TimeWindow | None = None
+    cached: bool = False
+    stages_ms: dict[str, float] = Field(default_factory=dict, description="with `explain`: time per stage")
 
 
-RECALL = Rpc("recall", "recall", RecallRequest, RecallReply, 2.0, "Memories that answer a query, best first.")
+class GetRequest(Message):
+    """One memory with its provenance and its history."""
+
+    principal: Principal
+    memory_id: UUID
+
+
+class Occurrence(Message):
+    """One more time the same was said."""
+
+    source_kind: str
+    source_ref: str | None = None
+    session: str | None = None
+    turn: int | None = None
+    speaker: str | None = None
+    occurred_at: Timestamp
+    reason: str = ""
+
+
+class HistoryEntry(Message):
+    """Something that happened to the memory."""
+
+    op: str
+    agent: str | None = None
+    occurred_at: Timestamp
+
+
+class GetReply(Message):
+    """A memory, what it superseded and what superseded it (oldest first), its repeats, entities and history."""
+
+    memory: MemoryView
+    chain: tuple[MemoryView, ...] = Field(default=(), description="its supersession chain, itself included")
+    occurrences: tuple[Occurrence, ...] = ()
+    entities: tuple[str, ...] = ()
+    history: tuple[HistoryEntry, ...] = ()
+    access_count: int = Field(default=0, ge=0)
+    last_accessed_at: Timestamp | None = None
+
+
+class ContextQuestion(Message):
+    """What matters for a project at the start of a session, or what changed since a moment?"""
+
+    namespaces: tuple[Token, ...] | None = Field(default=None, max_length=64, description="none: all readable ones")
+    budget_tokens: int = Field(default=2_000, ge=50, le=200_000)
+    since: Timestamp | None = Field(default=None, description="only what was learned or invalidated since (delta)")
+    brief: bool = False
+
+
+class ContextRequest(ContextQuestion):
+    """What matters for a project, for one principal."""
+
+    principal: Principal
+
+
+class ContextSection(StrEnum):
+    """Parts of a context pack, in the order in which they are filled."""
+
+    DECISIONS = "decisions"
+    OPEN = "open"
+    FACTS = "facts"
+    RECENT = "recent"
+    INVALIDATED = "invalidated"
+
+
+class ContextItem(Message):
+    """One memory of a context pack."""
+
+    section: ContextSection
+    memory: MemoryView
+
+
+class ContextReply(Message):
+    """The pack in reading order, and how much did not fit."""
+
+    items: tuple[ContextItem, ...]
+    tokens: int = Field(ge=0)
+    dropped: int = Field(default=0, ge=0)
+    until: Timestamp = Field(description="pass it as `since` to get what changed after this pack")
+
+
+RECALL = Rpc("recall", "recall", RecallRequest, RecallReply, 5.0, "Memories that answer a query, best first.")
+GET = Rpc("recall", "get", GetRequest, GetReply, 2.0, "One memory with its provenance and its history.")
+CONTEXT = Rpc("recall", "context", ContextRequest, ContextReply, 5.0, "What matters for a project, within a budget.")
