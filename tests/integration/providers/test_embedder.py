@@ -9,19 +9,19 @@ from http import HTTPStatus
 
 import numpy as np
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from cortex_contracts.errors import CortexError, Permanent, Unavailable
-from cortex_infra import ports
 from cortex_providers.cache import Cache, CachedEmbedder
-from cortex_providers.embedder import EmbedderConfig, TextKind, open_embedder
-from cortex_providers.openai import ATTEMPTS, OpenAIEmbedder
+from cortex_providers.embedder import EmbedderConfig, ModelMismatch, TextKind, open_embedder
+from cortex_providers.model_server import ATTEMPTS
+from cortex_providers.openai import OpenAIEmbedder
+from cortex_providers.outbound import DestinationRefused
 from cortex_testkit.cache_server import CacheServer
-from cortex_testkit.eventually import eventually
+from cortex_testkit.tei_server import served
 
 
 @asynccontextmanager
@@ -75,6 +75,10 @@ async def test_a_wrong_key_and_a_wrong_dimension_are_told_apart(embedder: Embedd
             await model.embed(["x"], TextKind.QUERY)
 
 
+def routed(endpoint: Callable[[Request], object]) -> Starlette:
+    return Starlette(routes=[Route("/v1/embeddings", endpoint, methods=["POST"])])
+
+
 def answered(rows: object) -> Callable[[], Response]:
     return lambda: Response(json.dumps(rows), media_type="application/json")
 
@@ -90,7 +94,11 @@ def answered(rows: object) -> Callable[[], Response]:
         (answered([1, 2]), Unavailable, 1),
         (lambda: PlainTextResponse("too long", HTTPStatus.REQUEST_ENTITY_TOO_LARGE), Permanent, 1),
         (lambda: PlainTextResponse("bad", HTTPStatus.BAD_REQUEST), Permanent, 1),
-        (lambda: Response(status_code=302, headers={"Location": "http://127.0.0.1:9/"}), Permanent, 1),
+        (lambda: Response(status_code=302, headers={"Location": "http://127.0.0.1:9/"}), DestinationRefused, 1),
+        (answered({"data": [{"index": 0, "embedding": ["a", "b"]}]}), Unavailable, 1),
+        (lambda: Response('{"data": [{"index": 0, "embedding": [NaN, 1]}]}'), Unavailable, 1),
+        (lambda: Response('{"data": [{"index": 0, "embedding": [null, 1]}]}'), Unavailable, 1),
+        (answered({"data": [{"index": 0, "embedding": [1, 2, 3]}]}), ModelMismatch, 1),
     ],
 )
 async def test_a_server_that_misbehaves_is_a_known_error(
@@ -103,10 +111,10 @@ async def test_a_server_that_misbehaves_is_a_known_error(
         asked += 1
         return answer()
 
-    async with served(endpoint) as url, opened(EmbedderConfig(url, "m", 2)) as model:
+    async with served(routed(endpoint)) as url, opened(EmbedderConfig(url, "m", 2)) as model:
         with pytest.raises(kind) as caught:
             await model.embed(["x"], TextKind.QUERY)
-    assert type(caught.value) is kind
+    assert caught.value.retryable is issubclass(kind, Unavailable)
     assert asked == tries
 
 
@@ -116,26 +124,9 @@ async def test_lists_of_numbers_in_any_order_are_understood():
     async def endpoint(_: Request) -> Response:
         return Response(json.dumps(rows), media_type="application/json")
 
-    async with served(endpoint) as url, opened(EmbedderConfig(url, "m", 2)) as model:
+    async with served(routed(endpoint)) as url, opened(EmbedderConfig(url, "m", 2)) as model:
         vectors = await model.embed(["a", "b"], TextKind.PASSAGE)
     assert vectors.tolist() == [[1, 0], [0, 1]]
-
-
-@asynccontextmanager
-async def served(endpoint: Callable[[Request], object]) -> AsyncIterator[str]:
-    """A server of the test's own."""
-    import asyncio
-
-    app = Starlette(routes=[Route("/v1/embeddings", endpoint, methods=["POST"])])
-    port = ports.choose()
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, lifespan="off"))
-    task = asyncio.create_task(server.serve())
-    await eventually(lambda: asyncio.sleep(0, server.started), bool)
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        await task
 
 
 def test_an_unknown_driver_is_named_with_those_that_are_there():

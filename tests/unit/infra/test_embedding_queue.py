@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 from cortex_infra import embedding_queue
-from cortex_infra.embedding_queue import SLICE_TEXTS, WINDOW_TOKENS, EmbeddingQueue, QueueFull, Vectors
+from cortex_infra.embedding_models import Vectors
+from cortex_infra.embedding_queue import (
+    SLICE_TEXTS,
+    SLICE_TOKENS,
+    WINDOW_CHARACTERS,
+    WINDOW_TOKENS,
+    EmbeddingQueue,
+    QueueFull,
+)
 
 
 class CountingModel:
@@ -21,6 +29,7 @@ class CountingModel:
     def __init__(self) -> None:
         self.calls: list[tuple[bool, list[str]]] = []
         self.threads: set[int] = set()
+        self.counted: set[int] = set()
         self.gate = threading.Event()
         self.gate.set()
 
@@ -35,6 +44,7 @@ class CountingModel:
         return rows
 
     def token_count(self, text: str, is_query: bool) -> int:
+        self.counted.add(len(text))
         return max(1, len(text.split()))
 
 
@@ -67,6 +77,87 @@ async def test_a_query_goes_before_the_rest_of_a_bulk_load(model: CountingModel,
     assert tokens == 40
     assert all(len(texts) <= SLICE_TEXTS for _, texts in model.calls)
     assert len(model.threads) == 1
+
+
+class SteppedModel(CountingModel):
+    """Works on a slice only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered, self.permits = threading.Semaphore(0), threading.Semaphore(0)
+
+    def encode(self, texts: list[str], is_query: bool) -> Vectors:
+        self.calls.append((is_query, texts))
+        self.entered.release()
+        assert self.permits.acquire(timeout=10)
+        return np.ones((len(texts), self.dim), dtype=np.float32)
+
+    async def begun(self) -> list[str]:
+        """The texts of the next slice, as soon as the model has them."""
+        assert await asyncio.to_thread(self.entered.acquire, timeout=10)
+        return self.calls[-1][1]
+
+    async def step(self) -> list[str]:
+        """Let the slice in the model be done; the texts of the one that follows."""
+        self.permits.release()
+        return await self.begun()
+
+
+@pytest.fixture
+async def stepped() -> AsyncIterator[tuple[SteppedModel, EmbeddingQueue]]:
+    model = SteppedModel()
+    queue = EmbeddingQueue(model)
+    worker = asyncio.create_task(queue.run())
+    yield model, queue
+    worker.cancel()
+    model.permits.release(1000)
+    await asyncio.wait({worker})
+
+
+async def test_a_query_waits_for_one_slice_of_a_long_passage_however_often_it_comes(
+    stepped: tuple[SteppedModel, EmbeddingQueue],
+) -> None:
+    model, queue = stepped
+    passage = queue.submit(["word " * 12_000], is_query=False)  # 60,000 characters
+    await model.begun()
+    for number in range(20):
+        query = queue.submit([f"query {number}"], is_query=True)
+        assert await model.step() == [f"query {number}"]
+        [window] = await model.step()
+        assert model.token_count(window, False) <= WINDOW_TOKENS
+        async with asyncio.timeout(10):
+            await query
+    assert not passage.done()
+    model.permits.release(1000)
+    assert (await passage)[1] == 12_000
+
+
+async def test_a_long_query_lets_short_ones_in(stepped: tuple[SteppedModel, EmbeddingQueue]) -> None:
+    model, queue = stepped
+    long = queue.submit([f"question {number}" for number in range(100)], is_query=True)
+    await model.begun()
+    short = queue.submit(["short"], is_query=True)
+    assert await model.step() == ["short"]
+    await model.step()
+    async with asyncio.timeout(10):
+        await short
+    assert not long.done()
+
+
+async def test_no_slice_holds_more_than_one_window_or_a_few_short_texts(
+    model: CountingModel, queue: EmbeddingQueue
+) -> None:
+    sizes = [1, 40, 255, 256, 300, 509, 510, 511, 2000, 3, 3, 3, 3, 3, 3]
+    await queue.submit(["w " * size for size in sizes], is_query=False)
+    for _, texts in model.calls:
+        tokens = [model.token_count(text, False) for text in texts]
+        assert sum(tokens) <= (WINDOW_TOKENS if len(texts) == 1 else SLICE_TOKENS)
+        assert len(texts) <= SLICE_TEXTS
+
+
+async def test_tokens_are_not_counted_over_a_whole_long_text(model: CountingModel, queue: EmbeddingQueue) -> None:
+    await queue.submit(["word " * 12_000], is_query=False)
+    assert max(model.counted) <= WINDOW_CHARACTERS
 
 
 async def test_vectors_come_in_the_order_of_the_texts_and_are_normalised(queue: EmbeddingQueue) -> None:

@@ -11,6 +11,7 @@ from cortex_runtime.settings import (
     CommonSettings,
     DatabaseSettings,
     EmbeddingsSettings,
+    RerankerSettings,
     ServiceSettings,
     SettingsError,
     VaultsSettings,
@@ -62,6 +63,26 @@ def test_the_names_of_the_source_documents_are_accepted(environment: pytest.Monk
     environment.delenv(field)
     environment.setenv(alias, COMPLETE[field])
     assert read(ExampleSettings).embeddings_model == "small"
+
+
+@pytest.mark.parametrize(
+    ("given", "driver"),
+    [
+        ({}, "none"),
+        ({"TEI_RERANKER_URL": "http://tei"}, "tei"),
+        ({"CORTEX_RERANKER_URL": "http://tei"}, "tei"),
+        ({"CORTEX_RERANKER_URL": "http://tei", "CORTEX_RERANKER_DRIVER": "none"}, "none"),
+        ({"CORTEX_RERANKER_URL": "http://tei", "CORTEX_RERANKER_DRIVER": "mine"}, "mine"),
+        ({"CORTEX_RERANKER_MODEL": "m"}, "none"),
+    ],
+)
+def test_an_address_of_a_reranker_means_tei_unless_a_driver_is_named(
+    environment: pytest.MonkeyPatch, given: dict[str, str], driver: str
+):
+    for name, value in given.items():
+        environment.setenv(name, value)
+    assert read(RerankerSettings).chosen_reranker == driver
+    assert read(ExampleSettings)
 
 
 def test_a_missing_setting_is_named(environment: pytest.MonkeyPatch):

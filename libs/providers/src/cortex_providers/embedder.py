@@ -10,17 +10,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.metadata import entry_points
-from typing import Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cortex_contracts.errors import ErrorCode, Permanent
+from cortex_contracts.errors import ErrorCode, Permanent, Unavailable
 from cortex_runtime.settings import EmbeddingsSettings
 
 GROUP: Final = "cortex.embedder"
 
 Vectors = NDArray[np.float32]
+
+
+class ModelMismatch(Permanent):
+    """The server has another model than configured, or a model of another dimension."""
 
 
 class TextKind(StrEnum):
@@ -48,12 +52,18 @@ class Embedder(Protocol):
 
         Raises:
             Unavailable: the model cannot be reached or is overloaded.
-            Permanent: it refused the texts, or answered with another dimension than configured.
+            ModelMismatch: it answered with another dimension than configured.
+            Permanent: it refused the texts.
         """
         ...
 
     async def open(self) -> None:
-        """Make it usable."""
+        """Make it usable; an `embed` that comes earlier does it too.
+
+        Raises:
+            ModelMismatch: the server has another model than configured, or one of another dimension.
+            Unavailable: it does not answer.
+        """
         ...
 
     async def check(self) -> None:
@@ -109,3 +119,27 @@ def open_embedder(driver: str, config: EmbedderConfig) -> Embedder:
         )
     factory = cast("Callable[[EmbedderConfig], Embedder]", found[driver].load())
     return factory(config)
+
+
+def unit_vectors(rows: Any, expected: int, config: EmbedderConfig) -> Vectors:
+    """A server's rows of numbers as (expected, dimension) float32, L2-normalised.
+
+    Raises:
+        ModelMismatch: they have another length than configured.
+        Unavailable: they are no rows of numbers, or not as many as were asked for.
+    """
+    try:
+        vectors = np.asarray(rows, dtype=np.float32)
+    except (TypeError, ValueError):
+        vectors = np.empty(0, dtype=np.float32)
+    if vectors.ndim != 2 or len(vectors) != expected or not np.isfinite(vectors).all():
+        raise Unavailable("the embedder's answer is not one vector of numbers for every text")
+    if vectors.shape[1] != config.dimension:
+        raise ModelMismatch(
+            f"the embedder makes vectors of {vectors.shape[1]} dimensions, expected {config.dimension}: set "
+            "CORTEX_EMBEDDINGS_MODEL and CORTEX_EMBEDDINGS_DIMENSION to what the database was made with, "
+            "or run `cortex reindex`"
+        )
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    normalised: Vectors = (vectors / np.where(norms == 0.0, 1.0, norms)).astype(np.float32)
+    return normalised

@@ -127,6 +127,23 @@ class EmbeddingsSettings(SettingsPart):
     embeddings_dimension: int = setting("EMBEDDINGS_DIMENSION", default=384)
 
 
+class RerankerSettings(SettingsPart):
+    """Which reranker to call; `reranker_driver` is an entry point of the group `cortex.reranker`.
+
+    Without a driver an address means `tei`, which is what the source documents set it for, and no address means `none`.
+    """
+
+    reranker_driver: str = setting("RERANKER_DRIVER", default="")
+    reranker_url: str = setting("RERANKER_URL", "TEI_RERANKER_URL", default="")
+    reranker_model: str = setting("RERANKER_MODEL", "TEI_RERANKER_MODEL", default="")
+    reranker_api_key: SecretStr = setting("RERANKER_API_KEY", default=SecretStr(""))
+
+    @property
+    def chosen_reranker(self) -> str:
+        """Name of the driver."""
+        return self.reranker_driver or ("tei" if self.reranker_url else "none")
+
+
 class CacheSettings(SettingsPart):
     """Where the L1 cache is; it may be dead, that costs time and nothing else."""
 
@@ -154,6 +171,7 @@ SHARED = (
     ServiceSettings,
     DatabaseSettings,
     EmbeddingsSettings,
+    RerankerSettings,
     CacheSettings,
     VaultsSettings,
     ForeignSettings,
