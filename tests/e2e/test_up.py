@@ -157,7 +157,7 @@ async def mcp_answers(installation: Installation, gateway: str) -> AsyncIterator
             stdio_client(stdio),
         ):
             async with Client(transport) as client:
-                assert [tool.name for tool in (await client.list_tools()).tools] == ["darwin_ask"]
+                assert "darwin_ask" in {tool.name for tool in (await client.list_tools()).tools}
                 result = await client.call_tool("darwin_ask", {"query": QUESTION})
                 assert not result.is_error
 

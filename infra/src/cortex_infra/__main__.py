@@ -1,30 +1,35 @@
-"""`python -m cortex_infra bootstrap|migrate|provision`: one step each, safe to run again; what an init container runs.
+"""`python -m cortex_infra bootstrap|migrate|provision|reindex`: one step each, safe to run again.
 
 bootstrap  roles, database and extension    CORTEX_SUPERUSER_DATABASE_URL, CORTEX_DATABASE_URL,
                                             CORTEX_SLEEP_DATABASE_URL, CORTEX_MIGRATION_DATABASE_URL
 migrate    tables                           CORTEX_MIGRATION_DATABASE_URL
 provision  streams and consumers            CORTEX_NATS_URL (of the provisioner), CORTEX_NATS_REPLICAS (1)
+reindex    another embedding model          CORTEX_MIGRATION_DATABASE_URL, CORTEX_EMBEDDINGS_* of the new model
 
-`--wait SECONDS` goes on trying while the server does not answer (yet).
+`--wait SECONDS` goes on trying while the server does not answer (yet). `reindex` runs beside a working system and goes
+on after it was killed; `--json` prints its progress as one object a line, `--restart` gives up an unfinished one.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import logging
 import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import asyncpg
 
-from cortex_contracts.errors import Unavailable
+from cortex_contracts.errors import CortexError, Unavailable
 from cortex_infra import bootstrap, migrate, provision
 from cortex_infra.errors import InfraError, SettingError
+from cortex_runtime.settings import EmbeddingsSettings, SettingsError, read
 
 RETRY_S: Final = 0.5
 SUPERUSER_URL = "CORTEX_SUPERUSER_DATABASE_URL"
@@ -65,7 +70,34 @@ async def run_provision(environment: Mapping[str, str]) -> str:
     return "\n".join(map(str, changes)) or "the streams and consumers are up to date"
 
 
-COMMANDS = {"bootstrap": run_bootstrap, "migrate": run_migrate, "provision": run_provision}
+async def run_reindex(environment: Mapping[str, str], *, restart: bool = False, as_json: bool = False) -> str:
+    """Embed everything with the configured provider and make its model the recorded one."""
+    # Imported late: what the other commands do needs no embedder.
+    from cortex_infra.reindex import Progress, reindex
+    from cortex_providers.embedder import configured
+
+    def report(progress: Progress) -> None:
+        if as_json:
+            print(json.dumps({"phase": progress.phase, "done": progress.done, "total": progress.total}), flush=True)
+        else:
+            counted = f" {progress.done} of {progress.total}" if progress.total else ""
+            print(f"{progress.phase}{counted}", flush=True)
+
+    dsn = _needed(environment, ROLE_URLS[bootstrap.MIGRATION_ROLE])
+    embedder = configured(read(EmbeddingsSettings))
+    try:
+        outcome = await reindex(dsn, embedder, restart=restart, progress=report)
+    finally:
+        await embedder.close()
+    return json.dumps({"outcome": outcome}) if as_json else outcome
+
+
+COMMANDS: Final = {
+    "bootstrap": run_bootstrap,
+    "migrate": run_migrate,
+    "provision": run_provision,
+    "reindex": run_reindex,
+}
 
 
 async def run(
@@ -94,15 +126,18 @@ def main() -> int:
     parser.add_argument(
         "--wait", type=float, default=0.0, metavar="SECONDS", help="for a server that does not answer yet"
     )
+    parser.add_argument("--json", action="store_true", help="reindex: print its progress as JSON")
+    parser.add_argument("--restart", action="store_true", help="reindex: give up an unfinished one to another model")
     arguments = parser.parse_args()
+    commands = COMMANDS | {"reindex": partial(run_reindex, restart=arguments.restart, as_json=arguments.json)}
     logging.basicConfig(level=logging.WARNING)
     try:
         for command in arguments.command:
-            print(asyncio.run(run(COMMANDS[command], os.environ, arguments.wait)), flush=True)
-    except InfraError as error:
+            print(asyncio.run(run(commands[command], os.environ, arguments.wait)), flush=True)
+    except (InfraError, CortexError, SettingsError) as error:
         print(f"cortex: {error}", file=sys.stderr)
         return 1
-    except asyncpg.PostgresError as error:
+    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         print(f"cortex: the database refuses: {error}", file=sys.stderr)
         return 1
     except OSError as error:

@@ -7,14 +7,22 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import UUID, uuid4
 
 import httpx
+import httpx2
 import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
 
+from cortex_contracts.errors import CortexError, ErrorCode, Permanent
+from cortex_contracts.messages.base import Message
+from cortex_contracts.messages.memory import MemoryDraft, MemoryView, RedactionCounts, Retained, WriteDecision
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.engine import (
     EngineAskReply,
@@ -24,12 +32,48 @@ from cortex_contracts.rpc.engine import (
     EngineStatus,
     Hit,
 )
+from cortex_contracts.rpc.ingest import (
+    FORGET,
+    GRANTS,
+    RESTORE,
+    RETAIN,
+    RETAIN_BATCH,
+    SHARE,
+    Access,
+    BatchItem,
+    Changed,
+    Grant,
+    Grants,
+    GrantsRequest,
+    MemoryRequest,
+    RetainBatchReply,
+    RetainBatchRequest,
+    RetainRequest,
+    ShareRequest,
+)
+from cortex_contracts.rpc.recall import (
+    CONTEXT,
+    GET,
+    RECALL,
+    ContextItem,
+    ContextReply,
+    ContextRequest,
+    Dropped,
+    GetReply,
+    GetRequest,
+    RecalledMemory,
+    RecallReply,
+    RecallRequest,
+)
 from cortex_infra import ports
 from cortex_runtime.bus import Bus
 from cortex_testkit.eventually import eventually
 from cortex_testkit.nats_server import NatsServer
 
 TOKEN = "the-token-of-the-test"
+PROXY = (
+    "import asyncio, sys; from cortex_cli.mcp_proxy import run_stdio_proxy; asyncio.run(run_stdio_proxy(*sys.argv[1:]))"
+)
 Answer = Callable[[EngineAskRequest], Awaitable[EngineAskReply]]
 
 
@@ -61,6 +105,10 @@ class Gateway:
     sse_url: str
     process: subprocess.Popen[bytes]
     token: str = TOKEN
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
 
     def http(self, token: str | None = TOKEN) -> httpx.AsyncClient:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -168,3 +216,144 @@ def make_hit() -> Callable[..., Hit]:
         return Hit.model_validate(fields | changes)
 
     return make
+
+
+@pytest.fixture
+def stdio_proxy() -> Callable[[str, str], StdioServerParameters]:
+    """How a client starts the command line's proxy to a gateway at an address."""
+
+    def parameters(url: str, token: str) -> StdioServerParameters:
+        return StdioServerParameters(command=sys.executable, args=["-c", PROXY, url, token])
+
+    return parameters
+
+
+@pytest.fixture
+def connect(
+    stdio_proxy: Callable[[str, str], StdioServerParameters],
+) -> Callable[..., AbstractAsyncContextManager[Client]]:
+    """An official MCP client of a gateway, over `http`, `sse` or `stdio`."""
+
+    @asynccontextmanager
+    async def connected(gateway: Gateway, transport: str, mode: str = "auto") -> AsyncIterator[Client]:
+        if transport == "http":
+            async with (
+                httpx2.AsyncClient(headers=gateway.headers, trust_env=False) as http,
+                Client(streamable_http_client(f"{gateway.url}/mcp", http_client=http), mode=mode) as client,
+            ):
+                yield client
+            return
+        way = sse_client(gateway.sse_url, headers=gateway.headers) if transport == "sse" else None
+        async with Client(way or stdio_proxy(gateway.url, gateway.token), mode=mode) as client:
+            yield client
+
+    return connected
+
+
+@dataclass
+class PlayedMemory:
+    """Both sides of the hot tier as the gateway sees them: what was asked, and a store small enough to be read."""
+
+    asked: list[Message] = field(default_factory=list)
+    memories: dict[UUID, MemoryView] = field(default_factory=dict)
+    grants: dict[tuple[str, str], Access] = field(default_factory=dict)
+    fails: CortexError | Exception | None = None
+
+    def _heard(self, request: Message) -> None:
+        self.asked.append(request)
+        if self.fails:
+            raise self.fails
+
+    def _known(self, memory_id: UUID) -> MemoryView:
+        if memory_id not in self.memories:
+            raise Permanent(f"there is no memory {memory_id}", code=ErrorCode.NOT_FOUND)
+        return self.memories[memory_id]
+
+    async def retain(self, request: RetainRequest) -> Retained:
+        self._heard(request)
+        return self._keep(request.memory)
+
+    async def retain_batch(self, request: RetainBatchRequest) -> RetainBatchReply:
+        self._heard(request)
+        return RetainBatchReply(items=tuple(BatchItem(retained=self._keep(one)) for one in request.memories))
+
+    def _keep(self, draft: MemoryDraft) -> Retained:
+        memory_id = uuid4()
+        now = datetime.now(UTC)
+        fields = draft.model_dump(exclude={"occurred_at", "explicit"})
+        self.memories[memory_id] = MemoryView(
+            memory_id=memory_id, importance=0.9, valid_at=draft.occurred_at or now, created_at=now, **fields
+        )
+        return Retained(
+            memory_id=memory_id,
+            decision=WriteDecision.ADD,
+            importance=0.9,
+            redactions=RedactionCounts(private=draft.content.count("<private>")),
+        )
+
+    async def recall(self, request: RecallRequest) -> RecallReply:
+        self._heard(request)
+        found = [
+            RecalledMemory(**one.model_dump(exclude={"metadata", "decision", "decision_reason"}), score=0.51234)
+            for one in self.memories.values()
+            if one.invalid_at is None and set(request.query.split()) & set(one.content.split())
+        ]
+        return RecallReply(
+            memories=tuple(found[: request.k]),
+            took_ms=1,
+            degraded=() if found else ("vectors",),
+            dropped=Dropped(over_budget=2 if found else 0),
+        )
+
+    async def context(self, request: ContextRequest) -> ContextReply:
+        self._heard(request)
+        items = tuple(ContextItem(section="recent", memory=one) for one in self.memories.values())
+        return ContextReply(items=items, tokens=1, until=datetime.now(UTC))
+
+    async def get(self, request: GetRequest) -> GetReply:
+        self._heard(request)
+        return GetReply(memory=self._known(request.memory_id), entities=("Atlas",))
+
+    async def forget(self, request: MemoryRequest) -> Changed:
+        return self._change(request, datetime.now(UTC))
+
+    async def restore(self, request: MemoryRequest) -> Changed:
+        return self._change(request, None)
+
+    def _change(self, request: MemoryRequest, invalid_at: datetime | None) -> Changed:
+        self._heard(request)
+        before = self._known(request.memory_id)
+        changed = (before.invalid_at is None) != (invalid_at is None)
+        self.memories[request.memory_id] = before.model_copy(update={"invalid_at": invalid_at})
+        return Changed(memory_id=request.memory_id, invalid_at=invalid_at, changed=changed)
+
+    async def share(self, request: ShareRequest) -> Grant:
+        self._heard(request)
+        self.grants[request.namespace, request.agent] = request.access
+        return Grant(namespace=request.namespace, agent=request.agent, access=request.access)
+
+    async def granted(self, request: GrantsRequest) -> Grants:
+        self._heard(request)
+        found = [(key, access) for key, access in self.grants.items() if request.namespace in (None, key[0])]
+        return Grants(grants=tuple(Grant(namespace=n, agent=a, access=access) for (n, a), access in found))
+
+
+@pytest.fixture
+async def remembering(nats_server: NatsServer) -> AsyncIterator[PlayedMemory]:
+    """The hot tier, served over NATS by the users that serve it in production."""
+    memory = PlayedMemory()
+    writing, reading = (Bus(nats_server.url(user), user, "0.0.1") for user in ("ingest", "recall"))
+    writing.serve(RETAIN, memory.retain)
+    writing.serve(RETAIN_BATCH, memory.retain_batch)
+    writing.serve(FORGET, memory.forget)
+    writing.serve(RESTORE, memory.restore)
+    writing.serve(SHARE, memory.share)
+    writing.serve(GRANTS, memory.granted)
+    reading.serve(RECALL, memory.recall)
+    reading.serve(GET, memory.get)
+    reading.serve(CONTEXT, memory.context)
+    await writing.open()
+    await reading.open()
+    yield memory
+    await writing.close()
+    await reading.close()

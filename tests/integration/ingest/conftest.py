@@ -67,6 +67,7 @@ class Git:
 class FakeEmbedder:
     """Vectors from hashes; `fail_after` texts it is away until mended."""
 
+    model = "fake"
     fail_after: int | None = None
     texts: list[str] = field(default_factory=list)
 

@@ -17,8 +17,9 @@ from cortex_infra.servers.process import ServerProcess
 from cortex_infra.servers.running import RunningServer
 from cortex_providers.embedder import EmbedderConfig, TextKind, open_embedder
 from cortex_runtime.bus import Bus
-from cortex_store import memories, pages
+from cortex_store import indexed_text, memories, memory_index, pages
 from cortex_store.database import Database
+from cortex_store.embedding import check_embedding
 from cortex_store.ids import uuid7
 from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.nats_server import NatsServer
@@ -37,21 +38,22 @@ async def hot_tier(postgres: PostgresDatabase, embedder: EmbedderConfig) -> Asyn
     await database.open()
     texts = ["The billing service was stopped by Mina.", "نجتمع كل يوم أحد في الإسكندرية", "Inês owns the Billing API."]
     vectors = await model.embed(texts, TextKind.PASSAGE)
-    async with database.transaction("local") as connection:
+    async with database.unscoped() as connection:
+        await check_embedding(connection, embedder.dimension, embedder.model)
+    async with database.transaction(LOCAL) as connection:
         for content, vector in zip(texts[:2], vectors[:2], strict=True):
-            await memories.insert(
-                connection,
-                memories.NewMemory(
-                    id=uuid7(),
-                    namespace="demo",
-                    content=content,
-                    source_kind="live_infra" if "billing" in content else "chat",
-                    importance=0.5,
-                    valid_at=NOW,
-                    embedding=vector,
-                    assertions=(Assertion(subject="Billing API", attribute="status", value="stopped"),),
-                ),
+            memory = memories.NewMemory(
+                id=uuid7(),
+                namespace="demo",
+                content=content,
+                source_kind="live_infra" if "billing" in content else "chat",
+                importance=0.5,
+                valid_at=NOW,
+                assertions=(Assertion(subject="Billing API", attribute="status", value="stopped"),),
             )
+            await memories.insert(connection, memory)
+            document = indexed_text.document(memory, NOW)
+            await memory_index.index(connection, memory.id, document, vector, embedder.model)
         await pages.upsert(
             connection,
             pages.NewPage(

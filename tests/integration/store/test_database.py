@@ -24,13 +24,13 @@ ME = Principal(org="mine", subject="me")
 
 
 async def remember(database: Database, content: str) -> None:
-    async with database.transaction("mine") as connection:
-        await memories.insert(connection, memories.NewMemory(uuid7(), "n", content, "chat", 0.5, NOW, None))
+    async with database.transaction(ME) as connection:
+        await memories.insert(connection, memories.NewMemory(uuid7(), "n", content, "chat", 0.5, NOW))
 
 
 async def count(database: Database) -> int:
-    async with database.transaction("mine") as connection:
-        return sum(each.memories for each in await memories.counts(connection, ME))
+    async with database.transaction(ME) as connection:
+        return sum(each.memories for each in await memories.counts(connection))
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
@@ -44,7 +44,7 @@ async def test_a_restart_of_postgresql_heals_by_itself(
             group.create_task(remember(database, f"before {number}"))
 
     async def lose_the_connection() -> None:
-        async with database.transaction("mine") as connection:
+        async with database.transaction(ME) as connection:
             await connection.execute("UPDATE memories SET importance = 1")
             await asyncio.to_thread(own_server.stop, mode)
             await connection.fetchval("SELECT 1")
@@ -61,7 +61,7 @@ async def test_a_restart_of_postgresql_heals_by_itself(
     await database.check()
     await asyncio.gather(*(remember(database, f"after {number}") for number in range(10)))
     assert await count(database) == 15
-    async with database.transaction("mine") as connection:
+    async with database.transaction(ME) as connection:
         assert await connection.fetchval("SELECT count(*) FROM memories WHERE importance = 1") == 0
     await database.close()
 
@@ -111,7 +111,7 @@ async def test_a_statement_that_takes_too_long_is_unavailable_and_its_connection
     database = Database(postgres.runtime_url, pool_size=1, command_timeout_s=0.3)
     await database.open()
     with pytest.raises(Unavailable, match="in time"):
-        async with database.transaction("mine") as connection:
+        async with database.transaction(ME) as connection:
             await connection.execute("SELECT pg_sleep(30)")
     assert await count(database) == 0
     await database.close()
@@ -122,7 +122,7 @@ async def test_a_deadlock_is_unavailable(database: Database) -> None:
 
     async def lock(own: int, other: int, mine: asyncio.Event, theirs: asyncio.Event) -> str:
         try:
-            async with database.transaction("mine") as connection:
+            async with database.transaction(ME) as connection:
                 await connection.execute("SELECT pg_advisory_xact_lock($1)", own)
                 mine.set()
                 await asyncio.wait_for(theirs.wait(), 5)
@@ -138,29 +138,29 @@ async def test_a_deadlock_is_unavailable(database: Database) -> None:
 async def test_an_exhausted_pool_is_unavailable(postgres: PostgresDatabase) -> None:
     database = Database(postgres.runtime_url, pool_size=1, connect_timeout_s=0.3)
     await database.open()
-    async with database.transaction("mine"):
+    async with database.transaction(ME):
         with pytest.raises(Unavailable, match="in time"):
-            async with database.transaction("mine"):
+            async with database.transaction(ME):
                 pass
     await database.close()
 
 
 async def test_errors_of_statements_and_of_the_caller_stay_what_they_are(database: Database) -> None:
     with pytest.raises(asyncpg.UndefinedTableError):
-        async with database.transaction("mine") as connection:
+        async with database.transaction(ME) as connection:
             await connection.execute("SELECT * FROM nowhere")
     with pytest.raises(FileNotFoundError):
-        async with database.transaction("mine"):
+        async with database.transaction(ME):
             raise FileNotFoundError("a page of a vault")
     with pytest.raises(BrokenPipeError):
-        async with database.transaction("mine"):
+        async with database.transaction(ME):
             raise BrokenPipeError("a socket of the caller")
 
 
 async def test_an_error_in_the_block_rolls_back(database: Database) -> None:
     async def fail() -> None:
-        async with database.transaction("mine") as connection:
-            await memories.insert(connection, memories.NewMemory(uuid7(), "n", "x", "chat", 0.5, NOW, None))
+        async with database.transaction(ME) as connection:
+            await memories.insert(connection, memories.NewMemory(uuid7(), "n", "x", "chat", 0.5, NOW))
             raise KeyError
 
     with pytest.raises(KeyError):
@@ -174,8 +174,8 @@ async def test_a_cancelled_transaction_rolls_back_and_frees_its_connection(postg
     inserted = asyncio.Event()
 
     async def hang() -> None:
-        async with database.transaction("mine") as connection:
-            await memories.insert(connection, memories.NewMemory(uuid7(), "n", "x", "chat", 0.5, NOW, None))
+        async with database.transaction(ME) as connection:
+            await memories.insert(connection, memories.NewMemory(uuid7(), "n", "x", "chat", 0.5, NOW))
             inserted.set()
             await connection.execute("SELECT pg_sleep(30)")
 

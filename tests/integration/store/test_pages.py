@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cortex_store import links, pages, search, vaults
+from cortex_store import links, pages, vaults
+from cortex_store import page_search as search
 from cortex_store.connection import Connection
 from cortex_store.database import Database
 from cortex_store.errors import SlugTaken

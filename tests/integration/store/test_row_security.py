@@ -3,32 +3,66 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import asyncpg
 import pytest
 
 from cortex_contracts.messages.base import Principal
+from cortex_contracts.messages.memory import Visibility
+from cortex_contracts.rpc.ingest import Access
 from cortex_contracts.subjects import MemoryOp
-from cortex_store import memories, memory_events, pages, search, sleep_progress, vaults
+from cortex_store import (
+    access,
+    entities,
+    grants,
+    indexed_text,
+    memories,
+    memory_events,
+    memory_index,
+    occurrences,
+    page_search,
+    pages,
+    sleep_progress,
+    vaults,
+)
 from cortex_store.connection import Connection
 from cortex_store.database import Database
 from cortex_store.errors import UnsafeRole
 from cortex_store.ids import uuid7
+from cortex_store.memories import NewMemory
 from cortex_testkit.postgres_server import PostgresDatabase, PostgresServer
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 VECTOR = [1.0, *[0.0] * 383]
 
+ME = Principal(org="mine", subject="me")
+
 ORG_TABLES = """
-SELECT c.relname AS name, c.relrowsecurity AND c.relforcerowsecurity AS forced
-FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org'
-WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace ORDER BY 1
+SELECT c.relname AS name, c.relrowsecurity AND c.relforcerowsecurity AS forced,
+    has_table_privilege(c.oid, 'SELECT') AS granted
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname IN ('org', 'scope')
+WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace ORDER BY 1
 """
 
 
-async def fill(connection: Connection) -> None:
-    memory = memories.NewMemory(uuid7(), "work", "the deploy key", "chat", 0.5, NOW, VECTOR)
+async def fill(connection: Connection, content: str = "the deploy key", **fields: Any) -> NewMemory:
+    given: dict[str, Any] = {"namespace": "work", "owner": "me"} | fields
+    memory = NewMemory(
+        id=uuid7(), content=content, source_kind="chat", importance=0.5, valid_at=NOW, session="s", turn=1, **given
+    )
     await memories.insert(connection, memory)
+    await memory_index.index(connection, memory.id, indexed_text.document(memory, NOW), VECTOR, "test-model")
+    return memory
+
+
+async def fill_every_table(connection: Connection) -> None:
+    memory = await fill(connection)
+    await entities.link(connection, memory.id, "work", [entities.Named("ada", "Ada", "person_or_thing", "speaker")])
+    await occurrences.record(
+        connection, occurrences.Occurrence(uuid7(), memory.id, "chat", None, None, None, None, NOW, "said before")
+    )
+    await access.record(connection, {memory.id: 2}, NOW)
     event = memory_events.MemoryEventRow(uuid7(), "work", MemoryOp.RETAIN, NOW, memory.id)
     await memory_events.record(connection, event)
     page = pages.NewPage(
@@ -42,15 +76,15 @@ async def fill(connection: Connection) -> None:
 async def test_every_table_with_an_org_has_forced_row_security(database: Database) -> None:
     async with database.unscoped() as connection:
         tables = {row["name"]: row["forced"] for row in await connection.fetch(ORG_TABLES)}
-    assert len(tables) == 9
+    assert {"memories", "memories_default", "memory_terms", "memory_vectors", "entities", "chunks"} <= set(tables)
     assert all(tables.values()), tables
 
 
 async def test_a_stranger_and_an_unbound_transaction_see_no_row_of_any_table(
     postgres: PostgresDatabase, database: Database
 ) -> None:
-    async with database.transaction("mine") as connection:
-        await fill(connection)
+    async with database.transaction(ME) as connection:
+        await fill_every_table(connection)
     sleep = Database(postgres.sleep_url)
     await sleep.open()
     async with sleep.transaction("mine") as connection:
@@ -58,40 +92,148 @@ async def test_a_stranger_and_an_unbound_transaction_see_no_row_of_any_table(
     await sleep.close()
 
     async def visible(connection: Connection) -> dict[str, int]:
-        names = [row["name"] for row in await connection.fetch(ORG_TABLES)]
+        names = [row["name"] for row in await connection.fetch(ORG_TABLES) if row["granted"]]
         return {name: await connection.fetchval(f"SELECT count(*) FROM {name}") for name in names}
 
-    async with database.transaction("mine") as connection:
-        assert all((await visible(connection)).values())
-    async with database.transaction("theirs") as connection:
+    async with database.transaction(ME) as connection:
+        assert all((seen := await visible(connection)).values()), seen
+    async with database.transaction(Principal(org="theirs", subject="me")) as connection:
         assert not any((await visible(connection)).values())
-        stranger = Principal(org="theirs", subject="s")
-        assert await search.search_memories(connection, stranger, "deploy key", VECTOR) == ()
-        assert await search.search_pages(connection, "deploy", VECTOR) == ()
+        assert await page_search.search_pages(connection, "deploy", VECTOR) == ()
         assert await pages.get(connection, "vault", "a") is None
         assert not await pages.delete(connection, "vault", "a")
-        assert await connection.execute("UPDATE memories SET content = 'x'") == "UPDATE 0"
+        assert await connection.execute("UPDATE memories SET importance = 0") == "UPDATE 0"
     async with database.unscoped() as connection:
         assert not any((await visible(connection)).values())
+
+
+async def everything(connection: Connection) -> set[str]:
+    """What a transaction gets of memories when every query has lost its scope: no condition at all, every function
+    asked for all there is."""
+    contents = {row["content"] for row in await connection.fetch("SELECT content FROM memories")}
+    words = "SELECT key FROM term_statistics(NULL, (SELECT array_agg(i) FROM generate_series(-9, 9) AS i))"
+    assert await connection.fetch(words) is not None
+    query = memory_index.Query({1: 1.0}, (), VECTOR, "test-model", 100, around=10)
+    found = {candidate.id for candidate in await memory_index.search(connection, query)}
+    found |= set(await memory_index.turns(connection, "work", "s", 0, 99))
+    owner = "SELECT memory FROM search_memories(NULL, (SELECT array_agg(i) FROM generate_series(-99, 99) i), NULL, "
+    found |= {row["memory"] for row in await connection.fetch(f"{owner} NULL, NULL, 100, 9, 0, NULL, NULL)")}
+    readable = {row["id"] for row in await connection.fetch("SELECT id FROM memories")}
+    assert found <= readable, "a function must not name what the rows do not show"
+    others = ("memory_occurrences", "memory_entities", "memory_access", "index_backlog")
+    for table in others:
+        rows = {row["memory"] for row in await connection.fetch(f"SELECT memory FROM {table}")}
+        assert rows <= readable, table
+    return contents
+
+
+READER = Principal(org="mine", subject="reader", readable=(), writable=())
+WRITER = Principal(org="mine", subject="writer", readable=(), writable=())
+REVOKED = Principal(org="mine", subject="revoked", readable=(), writable=())
+STRANGER = Principal(org="mine", subject="stranger", readable=("other",), writable=("other",))
+OTHER_ORG = Principal(org="theirs", subject="me")
+SHARED = {"of the team", "of the org"}
+
+
+@pytest.mark.parametrize(
+    ("principal", "sees", "writes"),
+    [
+        (ME, SHARED | {"of me"}, True),
+        (READER, SHARED, False),
+        (WRITER, SHARED, True),
+        (STRANGER, {"of the org"}, False),
+        (OTHER_ORG, set(), False),
+        (REVOKED, {"of the org"}, False),
+    ],
+    ids=["owner", "granted reader", "granted writer", "stranger", "other org", "revoked"],
+)
+async def test_who_sees_and_writes_what_when_every_query_forgets_its_scope(
+    database: Database, principal: Principal, sees: set[str], writes: bool
+) -> None:
+    async with database.transaction(ME) as connection:
+        team = await fill(connection, "of the team")
+        await fill(connection, "of the org", visibility=Visibility.GLOBAL)
+        await fill(connection, "of me", visibility=Visibility.PRIVATE)
+        for agent, rights in (("reader", Access.READ), ("writer", Access.WRITE), ("revoked", Access.WRITE)):
+            await grants.put(connection, grants.Grant("work", agent, rights))
+        await grants.put(connection, grants.Grant("work", "revoked", Access.NONE))
+
+    async with database.transaction(principal) as connection:
+        assert await everything(connection) == sees
+        assert await memory_index.may_write(connection, "work") == (writes or principal is OTHER_ORG)
+        assert await grants.owns(connection, "work") == (principal in (ME, OTHER_ORG))
+        changed = await memories.invalidate(connection, team.id, NOW)
+        assert changed == writes
+    if not writes and principal is not OTHER_ORG:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.transaction(principal) as connection:
+                await fill(connection, "forged")
+    for statement in (
+        "INSERT INTO namespace_grants (agent, namespace) VALUES ('stranger', 'work')",
+        "UPDATE namespace_grants SET can_write = true",
+        "DELETE FROM namespace_grants",
+    ):
+        if principal is ME:
+            continue
+        try:
+            async with database.transaction(principal) as connection:
+                await connection.execute(statement)
+        except asyncpg.InsufficientPrivilegeError:
+            pass
+        async with database.transaction(ME) as connection:
+            assert {(one.agent, one.access) for one in await grants.granted(connection, "work")} == {
+                ("reader", Access.READ),
+                ("writer", Access.WRITE),
+            }
 
 
 async def test_a_row_cannot_be_written_into_another_org_or_none(database: Database) -> None:
     insert = "INSERT INTO namespace_grants (org, agent, namespace) VALUES ('theirs', 'a', 'n')"
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        async with database.transaction("mine") as connection:
+        async with database.transaction(ME) as connection:
             await connection.execute(insert)
     with pytest.raises(asyncpg.PostgresError):
         async with database.unscoped() as connection:
             await connection.execute("INSERT INTO namespace_grants (agent, namespace) VALUES ('a', 'n')")
 
 
+async def test_nobody_indexes_what_it_may_not_write(database: Database) -> None:
+    async with database.unscoped() as connection:
+        await connection.execute("INSERT INTO database_settings VALUES ('embedding.model', 'test-model')")
+    async with database.transaction(ME) as connection:
+        memory = await fill(connection)
+    for principal in (STRANGER, OTHER_ORG, REVOKED):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.transaction(principal) as connection:
+                await memory_index.index(connection, memory.id, indexed_text.document(memory, NOW), VECTOR, "m")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.transaction(principal) as connection:
+                await memory_index.add_vector(connection, memory.id, VECTOR, "test-model")
+
+
+@pytest.mark.parametrize("role", ["runtime_url", "sleep_url"])
+@pytest.mark.parametrize("table", ["memory_terms", "memory_vectors", "past_terms", "past_vectors", "term_counts"])
+async def test_the_side_tables_are_reached_through_the_functions_only(
+    postgres: PostgresDatabase, role: str, table: str
+) -> None:
+    connection = await asyncpg.connect(getattr(postgres, role))
+    try:
+        for statement in (f"SELECT * FROM {table}", f"DELETE FROM {table}"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
 async def test_the_binding_ends_with_the_transaction(postgres: PostgresDatabase) -> None:
     database = Database(postgres.runtime_url, pool_size=1)
     await database.open()
-    async with database.transaction("mine") as connection:
+    async with database.transaction(ME) as connection:
         await fill(connection)
-    async with database.unscoped() as connection:
-        assert await connection.fetchval("SELECT count(*) FROM memories") == 0
+        await fill(connection, "for all", visibility=Visibility.GLOBAL)
+    for scope in ("mine", None):
+        async with database.transaction(scope) if scope else database.unscoped() as connection:
+            assert await everything(connection) == set()
     await database.close()
 
 

@@ -17,6 +17,7 @@ from cortex_contracts.rpc.ask import AskReply, Conflict, EngineState, Receipt
 from cortex_contracts.rpc.engine import EngineStatus, SourceClass
 
 RUNNER = CliRunner()
+ID = "01a22a77-34f3-7137-a93d-ab686d822c60"
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
@@ -27,12 +28,29 @@ def _nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_every_command_says_what_it_does():
     listing = RUNNER.invoke(app, ["--help"]).stdout
-    for command in ("up", "start", "stop", "status", "ask", "retain", "watch", "dlq", "mcp"):
+    commands = ("up", "start", "stop", "status", "ask", "watch", "dlq", "mcp")
+    for command in (*commands, "retain", "recall", "get", "forget", "restore", "share"):
         assert command in listing
         assert RUNNER.invoke(app, [command, "--help"]).exit_code == 0
 
 
-@pytest.mark.parametrize("command", [["ask", "x"], ["retain", "x"], ["watch"], ["dlq", "list"], ["mcp"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ask", "x"],
+        ["retain", "x"],
+        ["retain", "x", "--message-id", "one"],
+        ["recall", "x"],
+        ["get", ID],
+        ["forget", ID],
+        ["restore", ID],
+        ["share", "atlas", "agent-7"],
+        ["share"],
+        ["watch"],
+        ["dlq", "list"],
+        ["mcp"],
+    ],
+)
 def test_a_command_without_a_running_system_says_how_to_start_it(command: list[str]):
     result = RUNNER.invoke(app, command)
     assert result.exit_code == 3
@@ -45,9 +63,19 @@ def test_status_without_a_running_system_is_an_answer_for_scripts():
     assert json.loads(result.stdout)["services"] == []
 
 
-@pytest.mark.parametrize("arguments", [["x", "--namespace", "No Token"], ["x", "--source-kind", "a.b"], [""]])
-def test_a_capture_that_cannot_be_is_refused_before_it_is_sent(arguments: list[str]):
-    result = RUNNER.invoke(app, ["retain", *arguments])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["retain", "x", "--namespace", "No Token"],
+        ["retain", "x", "--source-kind", "a.b"],
+        ["retain", ""],
+        ["recall", " "],
+        ["recall", "x", "-n", "No Token"],
+        ["share", "No Token", "agent-7"],
+    ],
+)
+def test_what_cannot_be_is_refused_before_it_is_sent(command: list[str]):
+    result = RUNNER.invoke(app, command)
     assert result.exit_code == 1
     assert result.stderr.startswith("cortex: ")
 

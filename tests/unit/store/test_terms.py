@@ -107,3 +107,54 @@ def test_every_word_of_a_document_finds_it(words: list[str]) -> None:
     indexed = set(found(" ".join(words)))
     for word in words:
         assert set(found(word)) <= indexed
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("We adopted two puppies", "adopt puppy"),
+        ("generalised connections", "generalise connection"),
+        ("والمدارس", "المدارس"),
+        ("بالكتاب", "كتاب"),
+        ("المعلمون", "معلم"),
+        ("كتابها", "كتاب"),
+        ("مسؤول", "مسوول"),
+        ("the deployment of الخدمات", "deployments خدمات"),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(written: str, asked: str) -> None:
+    assert set(terms.analyse(asked)) <= set(terms.analyse(written))
+
+
+def test_short_arabic_words_stay_whole() -> None:
+    assert terms.analyse("ولد به وهو") == ["ولد", "به", "وهو"]
+
+
+def test_an_identifier_is_not_stemmed_but_its_parts_are() -> None:
+    assert terms.analyse("getUsersById") == ["getusersbyid", "get", "user", "by", "id"]
+
+
+def test_the_terms_of_a_memory_come_in_order_and_as_often_as_written() -> None:
+    assert terms.analyse("the cats, the cat") == ["the", "cat", "the", "cat"]
+
+
+def test_a_question_is_about_what_is_left_without_stop_words() -> None:
+    assert terms.content_terms("What's the name of John's dog, and who walked the dog?") == (
+        "name",
+        "john",
+        "dog",
+        "walk",
+    )
+    assert terms.content_terms("من هو مدير المشروع؟") == ("مدير", "مشروع")
+
+
+def test_a_question_of_stop_words_alone_keeps_them() -> None:
+    assert terms.content_terms("Who is it?") == ("who", "is", "it")
+
+
+@given(st.text())
+def test_a_memory_is_found_by_all_that_is_asked_in_its_own_words(text: str) -> None:
+    asked = terms.content_terms(text)
+    assert set(asked) <= set(terms.analyse(text))
+    assert len(asked) == len(set(asked)) <= terms.MAX_QUERY_TERMS
+    assert all(asked)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
-import httpx
 import typer
 from rich.console import Console
 
 from cortex_cli import running
-from cortex_cli.failure import NotRunning, reported
+from cortex_cli.failure import reported
+from cortex_cli.gateway import Gateway
 from cortex_cli.output import console, escape
-from cortex_contracts.errors import Permanent
-from cortex_contracts.rpc.ask import AskMode, AskReply
-
-TIMEOUT_S = 30.0
+from cortex_contracts.rpc.ask import AskMode, AskReply, Question
 
 
 def ask(
@@ -40,16 +36,8 @@ def put(url: str, token: str, question: str, mode: AskMode = AskMode.BOTH, scope
         NotRunning: the gateway does not answer.
         Permanent: it refuses the question; the message is its own.
     """
-    body = {"query": question, "mode": mode.value} | ({"scope": scope} if scope else {})
-    try:
-        response = httpx.post(
-            f"{url}/ask", json=body, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT_S, trust_env=False
-        )
-    except httpx.HTTPError as error:
-        raise NotRunning(f"the gateway does not answer at {url} ({type(error).__name__}); run `cortex start`") from None
-    if response.status_code != 200:
-        raise Permanent(f"the gateway answered {response.status_code}: {_reason(response)}")
-    return AskReply.model_validate_json(response.content)
+    body = Question(query=question, mode=mode, scope=tuple(scope) if scope else None)
+    return Gateway(url, token).post("/ask", AskReply, body)
 
 
 def show(reply: AskReply, terminal: Console) -> None:
@@ -77,13 +65,3 @@ def show(reply: AskReply, terminal: Console) -> None:
         for state in reply.engines
     )
     terminal.print(f"  [dim]engines: {escape(engines)}; took {reply.took_ms} ms[/dim]")
-
-
-def _reason(response: httpx.Response) -> str:
-    try:
-        body = response.json()
-    except json.JSONDecodeError:
-        return response.reason_phrase
-    if fields := body.get("fields"):
-        return "; ".join(f"{item['field']}: {item['message']}" for item in fields)
-    return str(body.get("message") or body.get("error") or response.reason_phrase)

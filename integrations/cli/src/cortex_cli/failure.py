@@ -11,12 +11,13 @@ from typing import Final
 
 import typer
 
-from cortex_contracts.errors import CortexError
+from cortex_contracts.errors import CortexError, ErrorCode
 from cortex_infra.errors import InfraError
 from cortex_runtime.settings import WRONG_SETTINGS, SettingsError
 
 FAILED: Final = 1
 NOT_RUNNING: Final = 3
+NOT_FOUND: Final = 4
 
 
 class NotRunning(Exception):
@@ -31,7 +32,8 @@ def reported() -> Iterator[None]:
     except NotRunning as error:
         code, sentence = NOT_RUNNING, str(error)
     except CortexError as error:
-        code, sentence = FAILED, error.message
+        code = NOT_FOUND if error.code is ErrorCode.NOT_FOUND else FAILED
+        sentence = error.message
     except InfraError as error:
         code, sentence = FAILED, str(error)
     except SettingsError as error:

@@ -1,4 +1,7 @@
-"""`cortex`: human output by default, `--json` for scripts; exit code 0 done, 1 failed, 2 wrong use, 3 not running."""
+"""`cortex`: human output by default, `--json` for scripts.
+
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 not running, 4 there is no such thing.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cortex_cli import ask, dead_letters, mcp, retain, status, up, watch
+from cortex_cli import ask, dead_letters, mcp, memory, recall, retain, status, up, watch
 from cortex_runtime import VERSION
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -29,6 +32,11 @@ app.command("down", hidden=True)(up.stop)
 app.command("status")(status.status)
 app.command("ask")(ask.ask)
 app.command("retain")(retain.retain)
+app.command("recall")(recall.recall)
+app.command("get")(memory.get)
+app.command("forget")(memory.forget)
+app.command("restore")(memory.restore)
+app.command("share")(memory.share)
 app.command("watch")(watch.watch)
 app.command("mcp")(mcp.mcp)
 app.add_typer(dead_letters.app, name="dlq")

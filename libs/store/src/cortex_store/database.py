@@ -1,4 +1,4 @@
-"""The database: a pool of connections, and transactions that are bound to one org."""
+"""The database: a pool of connections, and transactions that are bound to a principal or to an org."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import asyncpg
 from pgvector.asyncpg import register_vector
 
 from cortex_contracts.errors import Unavailable
+from cortex_contracts.messages.base import Principal
 from cortex_contracts.subjects import token
 from cortex_store.connection import connection_failures
 from cortex_store.errors import UnsafeRole
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from asyncpg.transaction import Transaction
 
 BIND_ORG: Final = "SELECT set_config('cortex.org', $1, true)"
+BIND_PRINCIPAL: Final = "SELECT bind_principal($1, $2, $3, $4)"
 ROLE: Final = "SELECT rolname, rolsuper OR rolbypassrls AS unsafe FROM pg_roles WHERE rolname = current_user"
 IS_MIGRATED: Final = "SELECT to_regclass('database_settings') IS NOT NULL"
 
@@ -29,7 +31,7 @@ _CONNECTION_LOST: Final = (TimeoutError, OSError, asyncpg.PostgresError, asyncpg
 SESSION: Final = {
     # Scopes filter the candidates of a vector search; without iterative scans a narrow scope would come back empty.
     "hnsw.iterative_scan": "relaxed_order",
-    "hnsw.ef_search": "100",
+    "hnsw.ef_search": "200",
     # Every query of the hot tier is short; compiling one costs more than running it.
     "jit": "off",
 }
@@ -101,17 +103,23 @@ class Database:
             pool.terminate()
 
     @asynccontextmanager
-    async def transaction(self, org: str) -> AsyncIterator[PoolConnectionProxy]:
-        """A transaction that sees and writes the rows of `org` only; it commits when the block ends well.
+    async def transaction(self, scope: str | Principal) -> AsyncIterator[PoolConnectionProxy]:
+        """A transaction bound to a principal, or to an org only; it commits when the block ends well.
+
+        Of memories it sees and writes what the principal may, grants included; bound to an org only it sees none.
+        Pages, vaults and the outbox belong to the org.
 
         Raises:
-            ValueError: `org` is not a valid org token.
+            ValueError: the org is not a valid token.
             Unavailable: the database is away or gave up; whether a commit in flight happened is not known, so what
                 runs again must be idempotent.
         """
-        token(org, "org")
+        token(scope if isinstance(scope, str) else scope.org, "org")
         async with self.unscoped() as connection:
-            await connection.execute(BIND_ORG, org)
+            if isinstance(scope, str):
+                await connection.execute(BIND_ORG, scope)
+            else:
+                await connection.execute(BIND_PRINCIPAL, scope.org, scope.subject, scope.readable, scope.writable)
             yield connection
 
     @asynccontextmanager

@@ -2,6 +2,8 @@
 
 CortexError (cortex_contracts)
 ├── Unavailable            PostgreSQL is away or cannot work now: the same call may succeed later
+├── Retryable
+│   └── ModelChanged       the database was moved to another model: the call succeeds after a restart with its settings
 └── Permanent
     └── StoreError
         ├── SlugTaken           another file of the vault has this slug already
@@ -11,7 +13,7 @@ CortexError (cortex_contracts)
 
 from __future__ import annotations
 
-from cortex_contracts.errors import ErrorCode, Permanent
+from cortex_contracts.errors import ErrorCode, Permanent, Retryable
 
 
 class StoreError(Permanent):
@@ -28,6 +30,10 @@ class SlugTaken(StoreError):
         self.slug = slug
         self.holder = holder
         self.claimant = claimant
+
+
+class ModelChanged(Retryable):
+    """`cortex reindex` has moved the database to another model than this service was started with."""
 
 
 class EmbeddingMismatch(StoreError):

@@ -1,51 +1,24 @@
-"""Memories: the rows of what an org remembers."""
+"""Memories: the rows of what an org remembers. What a transaction sees of them is what its principal may see."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from cortex_contracts.messages.base import Assertion, Principal
-from cortex_store import terms
-from cortex_store.connection import Connection, Row
-from cortex_store.embedding import Embedding, halfvec
-
-
-class Visibility(StrEnum):
-    """Who may read a memory: its owner, those who may read its namespace, or the whole org."""
-
-    PRIVATE = "private"
-    TEAM = "team"
-    GLOBAL = "global"
-
-
-class Network(StrEnum):
-    """What kind of knowledge a memory is."""
-
-    FACT = "fact"
-    EXPERIENCE = "experience"
-    OBSERVATION = "observation"
-    BELIEF = "belief"
-
-
-class MemoryType(StrEnum):
-    """What kind of remembering a memory serves."""
-
-    EPISODIC = "episodic"
-    SEMANTIC = "semantic"
-    PROCEDURAL = "procedural"
-    WORKING = "working"
+from cortex_contracts.messages.base import Assertion
+from cortex_contracts.messages.memory import MemoryType, Network, Visibility, WriteDecision
+from cortex_store.connection import Connection, Row, affected
 
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """A memory to insert; `id` is a UUIDv7 (`ids.uuid7`). Without an `embedding` it is found by its words only."""
+    """A memory to insert; `id` is a UUIDv7 (`ids.uuid7`) and tells when Cortex learned it. One that is inserted with
+    `invalid_at` was true once and is not any more."""
 
     id: UUID
     namespace: str
@@ -53,7 +26,6 @@ class NewMemory:
     source_kind: str
     importance: float
     valid_at: datetime
-    embedding: Embedding | None
     owner: str | None = None
     visibility: Visibility = Visibility.TEAM
     network: Network = Network.EXPERIENCE
@@ -64,6 +36,10 @@ class NewMemory:
     speaker: str | None = None
     assertions: tuple[Assertion, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    decision: WriteDecision = WriteDecision.ADD
+    decision_reason: str = ""
+    invalid_at: datetime | None = None
+    superseded_by: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +65,8 @@ class Memory:
     speaker: str | None
     assertions: tuple[Assertion, ...]
     metadata: Mapping[str, str]
+    decision: WriteDecision
+    decision_reason: str
     tier: str
 
 
@@ -104,50 +82,71 @@ class NamespaceCount:
 COLUMNS: Final = (
     "m.id, m.namespace, m.content, m.source_kind, m.importance, m.valid_at, m.invalid_at, m.superseded_by, "
     "m.created_at, m.owner, m.visibility, m.network, m.memory_type, m.source_ref, m.session, m.turn, m.speaker, "
-    "m.assertions, m.metadata, m.tier"
+    "m.assertions, m.metadata, m.decision, m.decision_reason, m.tier"
 )
 LIVE: Final = "m.invalid_at IS NULL AND m.tier = 'hot'"
 
-
-def readable(subject: str, namespaces: str) -> str:
-    """The condition that a principal may read memory `m`; the arguments are the parameters of the principal's subject
-    and of its readable namespaces (null: all)."""
-    return (
-        f"(m.visibility <> 'private' OR m.owner = {subject}) AND "
-        f"(m.visibility = 'global' OR {namespaces}::text[] IS NULL OR m.namespace = ANY({namespaces}))"
-    )
-
-
+# created_at is the time of the id, so that the row lies in the partition of its month.
 INSERT: Final = """
 INSERT INTO memories (
-    id, namespace, content, content_hash, search, source_kind, importance, valid_at, embedding, owner, visibility,
-    network, memory_type, source_ref, session, turn, speaker, assertions, metadata
+    id, namespace, content, content_hash, source_kind, importance, valid_at, owner, visibility, network, memory_type,
+    source_ref, session, turn, speaker, assertions, metadata, decision, decision_reason, invalid_at, superseded_by,
+    created_at
 ) VALUES (
-    $1, $2, $3, $4, $5::text::tsvector, $6, $7, $8, $9, $10, $11,
-    $12, $13, $14, $15, $16, $17, $18::text::jsonb, $19::text::jsonb
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::text::jsonb, $17::text::jsonb, $18, $19, $20,
+    $21, uuid_extract_timestamp($1)
 )
 """
-GET: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.id = $1 AND {readable('$2', '$3')}"  # noqa: S608 - constants
-LATEST: Final = f"SELECT max(m.created_at) FROM memories m WHERE {readable('$1', '$2')}"  # noqa: S608 - constants
+GET: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.id = $1"  # noqa: S608 - constants
+# Joined one by one: each id then visits the one partition of its month.
+BY_IDS: Final = f"SELECT {COLUMNS} FROM unnest($1::uuid[]) AS wanted (id) JOIN memories m ON m.id = wanted.id"  # noqa: S608
+LATEST: Final = "SELECT m.created_at FROM memories m ORDER BY m.id DESC LIMIT 1"
 COUNTS: Final = f"""
 SELECT m.namespace, count(*) AS memories, count(*) FILTER (WHERE {LIVE}) AS live
-FROM memories m WHERE {readable("$1", "$2")} GROUP BY m.namespace ORDER BY m.namespace
+FROM memories m GROUP BY m.namespace ORDER BY m.namespace
+"""  # noqa: S608 - constants
+INVALIDATE: Final = """
+UPDATE memories SET invalid_at = greatest($2, valid_at), superseded_by = $3 WHERE id = $1 AND invalid_at IS NULL
+"""
+RESTORE: Final = """
+UPDATE memories SET invalid_at = NULL, superseded_by = NULL WHERE id = $1 AND invalid_at IS NOT NULL AND tier = 'hot'
+"""
+SET_IMPORTANCE: Final = "UPDATE memories SET importance = $2 WHERE id = $1"
+CHAIN: Final = f"""
+WITH RECURSIVE later AS (
+    SELECT m.id, m.superseded_by FROM memories m WHERE m.id = $1
+    UNION SELECT m.id, m.superseded_by FROM later l JOIN memories m ON m.id = l.superseded_by
+), chain AS (
+    SELECT id FROM later UNION SELECT m.id FROM chain c JOIN memories m ON m.superseded_by = c.id
+)
+SELECT {COLUMNS} FROM chain c JOIN memories m ON m.id = c.id ORDER BY m.valid_at, m.id LIMIT 200
+"""  # noqa: S608 - constants
+
+OUTLINE: Final = f"""
+WITH known AS MATERIALIZED (
+    SELECT m.id, m.importance, m.invalid_at FROM memories m
+    WHERE m.tier = 'hot' AND ($1::text[] IS NULL OR m.namespace = ANY ($1))
+        AND (m.invalid_at IS NULL AND ($2::timestamptz IS NULL OR m.id >= uuid_floor($2)) OR m.invalid_at >= $2)
+)
+SELECT {COLUMNS} FROM memories m WHERE m.id IN (
+    (SELECT id FROM known ORDER BY id DESC LIMIT $3) UNION
+    (SELECT id FROM known ORDER BY importance DESC, id DESC LIMIT $3) UNION
+    (SELECT id FROM known WHERE invalid_at IS NOT NULL ORDER BY invalid_at DESC LIMIT $3)
+) ORDER BY m.id
 """  # noqa: S608 - constants
 
 
 async def insert(connection: Connection, memory: NewMemory) -> None:
-    """Insert a memory into the bound org; its terms and its hash are made here."""
+    """Insert a memory into the bound org. It is found after `memory_index.index` only."""
     await connection.execute(
         INSERT,
         memory.id,
         memory.namespace,
         memory.content,
         content_hash(memory.content),
-        terms.document(memory.content),
         memory.source_kind,
         memory.importance,
         memory.valid_at,
-        halfvec(memory.embedding),
         memory.owner,
         memory.visibility,
         memory.network,
@@ -158,29 +157,68 @@ async def insert(connection: Connection, memory: NewMemory) -> None:
         memory.speaker,
         json.dumps([assertion.model_dump() for assertion in memory.assertions]),
         json.dumps(dict(memory.metadata)),
+        memory.decision,
+        memory.decision_reason,
+        memory.invalid_at,
+        memory.superseded_by,
     )
 
 
-async def get(connection: Connection, principal: Principal, memory_id: UUID) -> Memory | None:
+async def get(connection: Connection, memory_id: UUID) -> Memory | None:
     """A memory that the principal may read, live or not; none if there is no such memory for it."""
-    row = await connection.fetchrow(GET, memory_id, principal.subject, principal.readable)
+    row = await connection.fetchrow(GET, memory_id)
     return None if row is None else from_row(row)
 
 
-async def counts(connection: Connection, principal: Principal) -> tuple[NamespaceCount, ...]:
+async def by_ids(connection: Connection, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+    """The memories among `ids` that the principal may read, live or not."""
+    return {row["id"]: from_row(row) for row in await connection.fetch(BY_IDS, list(ids))} if ids else {}
+
+
+async def chain(connection: Connection, memory_id: UUID) -> tuple[Memory, ...]:
+    """What a memory superseded and what superseded it, itself included, oldest first; at most 200."""
+    return tuple(from_row(row) for row in await connection.fetch(CHAIN, memory_id))
+
+
+async def invalidate(connection: Connection, memory_id: UUID, at: datetime, superseded_by: UUID | None = None) -> bool:
+    """A memory stopped being true at `at` (never before it became true); false if it had stopped already, or if the
+    principal may not change it."""
+    return affected(await connection.execute(INVALIDATE, memory_id, at, superseded_by)) == 1
+
+
+async def restore(connection: Connection, memory_id: UUID) -> bool:
+    """A memory is true again; false if it is already, is in the cold tier, or is not the principal's to change."""
+    return affected(await connection.execute(RESTORE, memory_id)) == 1
+
+
+async def set_importance(connection: Connection, memory_id: UUID, importance: float) -> None:
+    """Score a memory again."""
+    await connection.execute(SET_IMPORTANCE, memory_id, importance)
+
+
+async def outline(
+    connection: Connection, namespaces: Sequence[str] | None, since: datetime | None, limit: int
+) -> tuple[Memory, ...]:
+    """What a reader should know first: the `limit` newest and the `limit` most important live memories; with `since`,
+    what was learned or stopped being true at or after it."""
+    rows = await connection.fetch(OUTLINE, None if namespaces is None else list(namespaces), since, limit)
+    return tuple(from_row(row) for row in rows)
+
+
+async def counts(connection: Connection) -> tuple[NamespaceCount, ...]:
     """How many memories the principal may read, per namespace, in alphabetical order."""
-    rows = await connection.fetch(COUNTS, principal.subject, principal.readable)
+    rows = await connection.fetch(COUNTS)
     return tuple(NamespaceCount(row["namespace"], row["memories"], row["live"]) for row in rows)
 
 
-async def latest(connection: Connection, principal: Principal) -> datetime | None:
+async def latest(connection: Connection) -> datetime | None:
     """When the newest memory that the principal may read was made; none if there is no memory."""
-    made: datetime | None = await connection.fetchval(LATEST, principal.subject, principal.readable)
+    made: datetime | None = await connection.fetchval(LATEST)
     return made
 
 
 def content_hash(content: str) -> bytes:
-    """SHA-256 of a content: what exact repeats are found by."""
+    """SHA-256 of a content."""
     return hashlib.sha256(content.encode()).digest()
 
 
@@ -206,5 +244,7 @@ def from_row(row: Row) -> Memory:
         speaker=row["speaker"],
         assertions=tuple(Assertion.model_validate(each) for each in json.loads(row["assertions"])),
         metadata=json.loads(row["metadata"]),
+        decision=WriteDecision(row["decision"]),
+        decision_reason=row["decision_reason"],
         tier=row["tier"],
     )

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from cortex_store import links, names, terms
 from cortex_store.connection import Connection, affected
-from cortex_store.embedding import Embedding, halfvec
+from cortex_store.embedding import Embedding, halfvec, require_recorded
 from cortex_store.errors import SlugTaken
 from cortex_store.ids import uuid7
 
@@ -49,6 +49,8 @@ class NewPage:
     commit: str | None = None
     created: datetime | None = None
     """None: kept, or now for a new page."""
+    model: str | None = None
+    """Which model the embeddings of its chunks come from; none: they are not checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,7 @@ async def upsert(connection: Connection, page: NewPage) -> PageWrite:
 
     Raises:
         SlugTaken: another file of the vault has this slug; nothing was changed.
+        ModelChanged: its embeddings come from another model than the database's.
     """
     await connection.execute(LOCK, page.vault)
     holder = await connection.fetchrow(HOLDER, page.vault, page.slug)
@@ -222,6 +225,8 @@ async def _delete(connection: Connection, vault: str, slug: str) -> int | None:
 
 async def _replace_chunks(connection: Connection, page: NewPage, page_id: UUID) -> None:
     await connection.execute(DELETE_CHUNKS, page_id)
+    if page.model is not None:
+        await require_recorded(connection, page.model)
     await connection.executemany(
         INSERT_CHUNK,
         [

@@ -11,6 +11,7 @@ from cortex_gateway.ask import Asker
 from cortex_gateway.auth import OPEN_PATHS, Authenticate, StaticBearer, Verifier
 from cortex_gateway.config import GatewaySettings, is_loopback
 from cortex_gateway.engines import Engines
+from cortex_gateway.memory import Memory
 from cortex_gateway.rest import rest_app
 from cortex_gateway.scoring import Scoring
 from cortex_gateway.transport import Drain, LimitBody, Trace
@@ -25,13 +26,14 @@ def build(settings: GatewaySettings) -> Service:
     own = Principal(org=settings.org, subject="gateway", role="service", authenticated_by="service")
     engines = Engines(service.bus, settings.gateway_engines, settings.gateway_engine_limit_s, own)
     asker = Asker(engines, Scoring(settings.authority, settings.gateway_half_life_days), settings.gateway_floor)
+    memory = Memory(service.bus)
     service.bus.serve(ASK, asker.serve)
 
     verifiers = _verifiers(settings)
-    mcp = mcp_server.mcp_server(asker)
+    mcp = mcp_server.mcp_server(asker, memory)
     allowed = mcp_server.security(_hosts(settings))
     drain = service.use("streams", Drain())
-    main = _beside(mcp_server.http_app(mcp, allowed), rest_app(asker, engines))
+    main = _beside(mcp_server.http_app(mcp, allowed), rest_app(asker, engines, memory))
     service.use("mcp", mcp_server.McpSessions(mcp.session_manager))
     service.mount(_face(drain.wrap(main), verifiers, OPEN_PATHS))
     sse = drain.wrap(mcp_server.sse_app(mcp, allowed))

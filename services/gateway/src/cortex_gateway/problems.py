@@ -34,6 +34,9 @@ STATUS: Final[Mapping[ErrorCode, int]] = {
 }
 CODES: Final[Mapping[int, str]] = {status: code.value for code, status in STATUS.items()}
 
+RETRY_AFTER_S: Final = 1
+"""A service that was restarted answers again after about this long."""
+
 
 class Problem(BaseModel):
     """Why a request was refused or failed."""
@@ -79,7 +82,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(CortexError)
     async def _known(_: Request, error: CortexError) -> JSONResponse:
-        return problem(STATUS[error.code], error.code.value, error.message)
+        headers = {"Retry-After": str(RETRY_AFTER_S)} if STATUS[error.code] in (429, 503) else None
+        return problem(STATUS[error.code], error.code.value, error.message, headers=headers)
 
     @app.exception_handler(HTTPException)
     async def _http(_: Request, error: HTTPException) -> JSONResponse:

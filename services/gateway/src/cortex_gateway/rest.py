@@ -1,18 +1,18 @@
-"""REST: `POST /ask`, `GET /health`, and an OpenAPI document that describes them."""
+"""REST: `POST /ask`, `GET /health`, the routes of memory, and an OpenAPI document that describes them."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import Body, Depends, FastAPI, Request, Security
+from fastapi import Body, FastAPI, Security
 from fastapi.security import HTTPBearer
 
-from cortex_contracts.messages.base import Principal
 from cortex_contracts.rpc.ask import AskReply, GatewayHealth, Question
 from cortex_gateway import problems
 from cortex_gateway.ask import Asker
-from cortex_gateway.auth import principal_of
 from cortex_gateway.engines import Engines
+from cortex_gateway.memory import Memory
+from cortex_gateway.memory_rest import PREFIX, Caller, memory_router
 from cortex_gateway.problems import Problem, ValidationProblem
 from cortex_runtime import VERSION
 
@@ -76,7 +76,7 @@ def example(value: dict[str, Any]) -> dict[str, Any]:
     return {"content": {"application/json": {"example": value}}}
 
 
-def rest_app(asker: Asker, engines: Engines) -> FastAPI:
+def rest_app(asker: Asker, engines: Engines, memory: Memory) -> FastAPI:
     """The REST routes; who calls them has been authenticated before."""
     app = FastAPI(
         title="Cortex",
@@ -101,10 +101,12 @@ def rest_app(asker: Asker, engines: Engines) -> FastAPI:
     )
     async def ask(
         question: Annotated[Question, Body(openapi_examples=QUESTION_EXAMPLES)],
-        principal: Annotated[Principal, Depends(_principal)],
+        principal: Caller,
     ) -> AskReply:
         """Fan out to the engines in scope, reconcile what they say, and answer with receipts and conflicts."""
         return await asker.ask(principal, question)
+
+    app.include_router(memory_router(memory))
 
     @app.get("/health", summary="Liveness and freshness of every engine", responses={200: example(HEALTH_EXAMPLE)})
     async def health() -> GatewayHealth:
@@ -117,11 +119,13 @@ def rest_app(asker: Asker, engines: Engines) -> FastAPI:
         return {
             "name": "cortex",
             "version": VERSION,
-            "links": {"ask": "/ask", "health": "/health", "mcp": "/mcp", "openapi": "/openapi.json"},
+            "links": {
+                "ask": "/ask",
+                "memory": PREFIX,
+                "health": "/health",
+                "mcp": "/mcp",
+                "openapi": "/openapi.json",
+            },
         }
 
     return app
-
-
-async def _principal(request: Request) -> Principal:
-    return principal_of(request)

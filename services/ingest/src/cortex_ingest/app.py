@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from cortex_contracts.messages.commands import Capture, SyncVault
-from cortex_contracts.rpc.ingest import SYNC_STATUS
+from cortex_contracts.rpc import ingest as rpc
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS
 from cortex_ingest.captures import Captures
+from cortex_ingest.changes import Changes
 from cortex_ingest.config import IngestSettings
 from cortex_ingest.git_repository import GitRepository
 from cortex_ingest.handlers import Vaults
+from cortex_ingest.indexing import Indexer, TermCounts
+from cortex_ingest.memory_rpc import MemoryRpc
 from cortex_ingest.poll import Poll
+from cortex_ingest.retain import Retain
 from cortex_ingest.vault_pages import VaultPages
 from cortex_ingest.vault_sync import VaultSync
 from cortex_providers.cache import Cache, CachedEmbedder
 from cortex_providers.embedder import configured
+from cortex_providers.generations import Generations
 from cortex_runtime.outbox import OutboxRelay
 from cortex_runtime.service import Service
 from cortex_runtime.settings import VaultSource
@@ -34,9 +39,29 @@ def build(settings: IngestSettings) -> Service:
     relay = OutboxRelay(database, service.bus)
     service.background("outbox", relay.run)
 
-    # Captures ------------------------------------------------------------------------------------------------------
-    captures = Captures(database, embedder, relay.wake)
-    service.bus.consume(INGEST_CAPTURES, Capture, captures.handle)
+    # Memories ------------------------------------------------------------------------------------------------------
+    generations = Generations(cache)
+    indexer = Indexer(database, embedder, generations)
+    counts = TermCounts(database)
+    service.background("indexer", indexer.run)
+    service.background("term_counts", counts.run)
+
+    def committed() -> None:
+        for worker in (relay, indexer, counts):
+            worker.wake()
+
+    retain = Retain(database, embedder, generations, committed)
+    service.bus.consume(INGEST_CAPTURES, Capture, Captures(retain).handle)
+    changes = Changes(database, embedder, generations, committed)
+    memory = MemoryRpc(database, retain, changes, settings.embeddings_dimension)
+    service.bus.serve(rpc.RETAIN, memory.retain)
+    service.bus.serve(rpc.RETAIN_BATCH, memory.retain_batch)
+    service.bus.serve(rpc.FORGET, memory.forget)
+    service.bus.serve(rpc.RESTORE, memory.restore)
+    service.bus.serve(rpc.IMPROVE, memory.improve)
+    service.bus.serve(rpc.SHARE, memory.share)
+    service.bus.serve(rpc.GRANTS, memory.grants)
+    service.bus.serve(rpc.BACKLOG, memory.backlog)
 
     # Vaults --------------------------------------------------------------------------------------------------------
     def pages_of(org: str, vault: str) -> VaultPages:
@@ -48,6 +73,6 @@ def build(settings: IngestSettings) -> Service:
 
     vaults = Vaults(settings.org, settings.vaults, pages_of, sync_of)
     service.bus.consume(INGEST_SYNCS, SyncVault, vaults.sync)
-    service.bus.serve(SYNC_STATUS, vaults.status)
+    service.bus.serve(rpc.SYNC_STATUS, vaults.status)
     service.background("poll", Poll(service.bus, settings.org, settings.vaults).run)
     return service

@@ -17,7 +17,6 @@ from typing import Final, Protocol
 
 from cortex_contracts.errors import CortexError, Retryable
 from cortex_ingest import markdown, slugs
-from cortex_ingest.chunking import Passage
 from cortex_ingest.errors import BranchMissing, RepositoryUnreachable
 from cortex_ingest.git_repository import Blob
 from cortex_ingest.markdown import Document
@@ -25,6 +24,7 @@ from cortex_ingest.ports import PassageEmbedder
 from cortex_ingest.vault_pages import VaultPages
 from cortex_providers.embedder import TextKind
 from cortex_runtime import logs
+from cortex_store import indexed_text
 from cortex_store.errors import SlugTaken
 from cortex_store.pages import NewChunk, NewPage, PageKey
 from cortex_store.vaults import PageFailure, SyncResult
@@ -195,7 +195,9 @@ class VaultSync:
         return taken
 
     async def _page(self, document: Document, blob: Blob, default_slug: str, head: str) -> NewPage:
-        texts = [context(document.title, passage) for passage in document.passages]
+        texts = [
+            indexed_text.passage(document.title, passage.heading_path, passage.text) for passage in document.passages
+        ]
         vectors = await self._embedder.embed(texts, TextKind.PASSAGE)
         chunks = tuple(
             NewChunk(passage.text, passage.heading_path, vector)
@@ -216,10 +218,5 @@ class VaultSync:
             frontmatter=document.metadata,
             commit=head,
             created=document.created,
+            model=self._embedder.model,
         )
-
-
-def context(title: str, passage: Passage) -> str:
-    """A passage with the title and headings it stands under, which say what its text is about, as it is embedded."""
-    headings = passage.heading_path[1:] if passage.heading_path[:1] == (title,) else passage.heading_path
-    return "\n".join((" › ".join((title, *headings)), passage.text))

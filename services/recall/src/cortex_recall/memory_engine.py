@@ -1,4 +1,4 @@
-"""The engine `memory`, and the recall RPC: both translate a message to the use case and back."""
+"""The engine `memory`: recall in the shapes that `ask` fans out to."""
 
 from __future__ import annotations
 
@@ -15,43 +15,35 @@ from cortex_contracts.rpc.engine import (
     Hit,
     SourceClass,
 )
-from cortex_contracts.rpc.recall import RecalledMemory, RecallReply, RecallRequest
+from cortex_contracts.rpc.recall import RecalledMemory, RecallRequest
 from cortex_recall.passage import SNIPPET_LENGTH, snippet, title
 from cortex_recall.ports import Freshness
-from cortex_recall.recall import Recall, Recalled
+from cortex_recall.recall import Recall
 
 LIVE_SOURCES = frozenset({"live_infra"})
 """Kinds of source that report the state of a running system, and not what somebody remembers of it."""
 
 
 class MemoryEngine:
-    """Answers `recall` and, as an engine, `ask` and `health`."""
+    """Answers `ask` and `health`."""
 
     def __init__(self, recall: Recall, freshness: Freshness) -> None:
         self._recall = recall
         self._freshness = freshness
 
-    async def recall(self, request: RecallRequest) -> RecallReply:
-        """`cortex.v1.rpc.recall.recall`."""
-        result = await self._recall.recall(request.principal, request.query, request.namespaces, request.k)
-        return RecallReply(
-            memories=tuple(_recalled(one) for one in result.memories),
-            took_ms=result.took_ms,
-            degraded=result.degraded,
-        )
-
     async def ask(self, request: EngineAskRequest) -> EngineAskReply:
         """`cortex.v1.rpc.engine.memory.ask`: an engine that cannot answer says `down`, it never fails."""
         try:
-            result = await self._recall.recall(request.principal, request.query, None, request.k)
+            reply = await self._recall.recall(
+                RecallRequest(principal=request.principal, query=request.query, k=request.k)
+            )
         except CortexError as error:
             return EngineAskReply(engine=MEMORY, status=EngineStatus.DOWN, error=error.message)
         return EngineAskReply(
             engine=MEMORY,
             status=EngineStatus.UP,
-            # The nearest of all is still a candidate when nothing is near: it is no hit.
-            hits=tuple(_hit(one) for one in result.memories if one.relevance > 0),
-            error=without(result.degraded),
+            hits=tuple(_hit(one) for one in reply.memories),
+            error=without(reply.degraded),
         )
 
     async def health(self, request: EngineHealthRequest) -> EngineHealth:
@@ -78,33 +70,14 @@ def without(degraded: tuple[str, ...]) -> str | None:
     return f"answered without {', '.join(degraded)}" if degraded else None
 
 
-def _recalled(one: Recalled) -> RecalledMemory:
-    memory = one.memory
-    return RecalledMemory(
-        memory_id=memory.id,
-        namespace=memory.namespace,
-        content=memory.content,
-        score=one.score,
-        importance=memory.importance,
-        source_kind=memory.source_kind,
-        source_ref=memory.source_ref,
-        speaker=memory.speaker,
-        session=memory.session,
-        assertions=memory.assertions,
-        valid_at=memory.valid_at,
-        created_at=memory.created_at,
-    )
-
-
-def _hit(one: Recalled) -> Hit:
-    memory = one.memory
+def _hit(memory: RecalledMemory) -> Hit:
     return Hit(
         engine=MEMORY,
         title=title(memory.source_kind, memory.source_ref, memory.speaker),
-        path=f"memory:{memory.id}",
+        path=f"memory:{memory.memory_id}",
         snippet=snippet(memory.content, SNIPPET_LENGTH),
-        native_score=one.score,
-        relevance=one.relevance,
+        native_score=memory.score,
+        relevance=memory.score,
         last_seen=memory.valid_at,
         source_class=SourceClass.LIVE_INFRA if memory.source_kind in LIVE_SOURCES else SourceClass.AGENT_MEMORY,
         assertions=memory.assertions,

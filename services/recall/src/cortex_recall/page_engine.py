@@ -19,20 +19,20 @@ from cortex_contracts.rpc.engine import (
     Hit,
     SourceClass,
 )
-from cortex_recall.fusion import content_terms, fused, relevance
 from cortex_recall.memory_engine import health, without
+from cortex_recall.page_ranking import content_terms, fused, relevance
 from cortex_recall.passage import SNIPPET_LENGTH, snippet
-from cortex_recall.ports import Candidates, Freshness
+from cortex_recall.ports import Freshness, Pages
 from cortex_recall.query_vector import VectorSource
 from cortex_store.assertions import assertions_of
-from cortex_store.search import PageCandidate
+from cortex_store.page_search import PageCandidate
 
 DATE_FIELDS = ("updated", "modified", "date", "created")
 """Frontmatter that says how old the knowledge on a page is, best first; the time of its sync says only when it came."""
 PAGE_IMPORTANCE = 0.5
 
 
-class HotPages(Candidates, Freshness, Protocol):
+class HotPages(Pages, Freshness, Protocol):
     """What the engine needs of the hot tier."""
 
 
@@ -47,7 +47,7 @@ class PageEngine:
         """`cortex.v1.rpc.engine.pages.ask`: an engine that cannot answer says `down`, it never fails."""
         try:
             vector = await self._vectors.of(request.query)
-            found = await self._hot_tier.pages(request.principal, request.query, vector.vector)
+            found = await self._hot_tier.pages(request.principal, request.query, vector)
         except CortexError as error:
             return EngineAskReply(engine=PAGES, status=EngineStatus.DOWN, error=error.message)
         words = content_terms(request.query)

@@ -2,25 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from cortex_contracts.messages.base import Principal
 from cortex_providers.embedder import Vectors
-from cortex_store.search import MemoryCandidate, PageCandidate
+from cortex_recall.query_vector import QueryVector
+from cortex_store.memories import Memory
+from cortex_store.memory_index import Candidate, Filter
+from cortex_store.page_search import PageCandidate
 
 
-class Candidates(Protocol):
-    """Candidates for an answer, by vector and by words, for one principal."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is searched for. `vector` has shape (dimension,) and comes from `model`; `names`: folded names that the
+    query may mean (`entities.candidates`); `filter_names` narrow the answer to memories of these entities."""
 
-    async def memories(
-        self, principal: Principal, query: str, vector: Vectors | None, namespaces: Sequence[str] | None
-    ) -> tuple[MemoryCandidate, ...]:
-        """Memories near `vector` (shape (dimension,); none: by words only) or sharing words with `query`."""
+    text: str
+    vector: Vectors | None
+    model: str | None
+    namespaces: tuple[str, ...] | None
+    names: tuple[str, ...]
+    filter_names: tuple[str, ...] | None
+    filter: Filter
+    limit: int
+    around: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Candidates in no order. `best_lexical` is the largest BM25 score that any memory could have for the query."""
+
+    candidates: tuple[Candidate, ...]
+    best_lexical: float
+
+
+class Reading(Protocol):
+    """One consistent look at the hot tier on behalf of a principal."""
+
+    async def search(self, question: Question) -> Found:
+        """Candidates for an answer."""
         ...
 
-    async def pages(self, principal: Principal, query: str, vector: Vectors | None) -> tuple[PageCandidate, ...]:
+    async def rows(self, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
+        """The memories among `ids` that the principal may read."""
+        ...
+
+    async def around(self, memories: Sequence[Memory], turns: int) -> Mapping[UUID, tuple[Memory, ...]]:
+        """The turns around each memory that is one of a session, in order, itself not included."""
+        ...
+
+
+class HotTierReads(Protocol):
+    """Opens looks at the hot tier."""
+
+    def reading(self, principal: Principal) -> AbstractAsyncContextManager[Reading]:
+        """A look. Raises Unavailable when the database is away."""
+        ...
+
+
+class Pages(Protocol):
+    """Candidates among the pages."""
+
+    async def pages(self, principal: Principal, query: str, vector: QueryVector) -> tuple[PageCandidate, ...]:
         """Pages with a passage near `vector` or sharing words with `query`, each page once."""
         ...
 

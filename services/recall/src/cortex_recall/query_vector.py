@@ -19,9 +19,11 @@ log = logs.get(__name__)
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """`vector` has shape (dimension,); none when the embedder is away, and `degraded` then names what is missing."""
+    """`vector` has shape (dimension,) and comes from `model`; none when the embedder is away, and `degraded` then names
+    what is missing."""
 
     vector: Vectors | None
+    model: str
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -37,20 +39,32 @@ class VectorSource(Protocol):
         ...
 
 
+class Model(Protocol):
+    """What recall needs to know of the recorded model."""
+
+    async def fits(self) -> bool:
+        """Is it still the one that questions are embedded with?"""
+        ...
+
+
 class QueryVectors:
     """Embeds questions within a time limit."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, model: Model) -> None:
         self._embedder = embedder
+        self._recorded = model
 
     async def of(self, query: str) -> QueryVector:
-        """The vector of one question; a failing embedder is logged and costs the vector, not the answer."""
+        """The vector of one question; a failing embedder is logged and costs the vector, not the answer, and so does a
+        database that `cortex reindex` has moved to another model."""
+        if not await self._recorded.fits():
+            return QueryVector(None, self._embedder.model)
         try:
             async with asyncio.timeout(LIMIT_S):
-                return QueryVector((await self._embedder.embed([query], TextKind.QUERY))[0])
+                return QueryVector((await self._embedder.embed([query], TextKind.QUERY))[0], self._embedder.model)
         except (CortexError, TimeoutError) as error:
             log.warning("question has no vector", reason=str(error) or type(error).__name__)
-            return QueryVector(None)
+            return QueryVector(None, self._embedder.model)
 
     async def open(self) -> None:
         """Nothing to wait for: recall can answer without the embedder."""

@@ -1,62 +1,304 @@
-"""Recall: the memories that answer a query, best first."""
+"""Recall: the memories that answer a query, best first. Never a language model, never the cold tier.
+
+Cache → embed → candidates by words and by meaning with the turns around them → fusion → floor → rerank → pack. What
+must happen after the answer (access counts, the recall event) is noted for later.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from cortex_contracts.messages.base import Principal
-from cortex_recall.fusion import content_terms, fused, relevance
-from cortex_recall.ports import Candidates
+from cortex_contracts.errors import CortexError, InvalidMessage
+from cortex_contracts.messages.base import preview
+from cortex_contracts.rpc.recall import (
+    Dropped,
+    Explanation,
+    FusionMethod,
+    RecalledMemory,
+    RecallReply,
+    RecallRequest,
+    TimeWindow,
+)
+from cortex_extraction import entities, times
+from cortex_extraction.folding import key
+from cortex_providers.reranker import Reranker
+from cortex_recall.access_log import AccessLog, Answered
+from cortex_recall.fusion import Evidence, Recipe, Scored, fuse, rrf, salient
+from cortex_recall.packing import pack, tokens
+from cortex_recall.ports import Found, HotTierReads, Question
 from cortex_recall.query_vector import VectorSource
+from cortex_recall.result_cache import ResultCache
+from cortex_recall.stopwatch import Stopwatch
+from cortex_recall.views import view
+from cortex_runtime import logs
+from cortex_store import terms
 from cortex_store.memories import Memory
+from cortex_store.memory_index import Candidate, Filter
+
+CANDIDATES: Final = 100
+"""How many each way contributes."""
+AROUND: Final = 2
+"""Turns on each side of a candidate that lend it their scores."""
+MARGIN: Final = 20
+"""Rows fetched beyond k: importance, which is in the rows, may reorder that many."""
+RERANKED: Final = 20
+RERANK_LIMIT_S: Final = 0.25
+EMPTY_FILTER: Final = Filter()
+
+log = logs.get(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
-    """A memory that answers: `score` ranks it, `relevance` says how well it answers; both in [0, 1]."""
+class _Ranked:
+    """A memory with its row and its final score."""
 
     memory: Memory
+    scored: Scored
     score: float
-    relevance: float
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What was found, best first, and what could not take part."""
-
-    memories: tuple[Recalled, ...]
-    degraded: tuple[str, ...]
-    took_ms: int
+    reranked: float | None = None
 
 
 class Recall:
     """The use case."""
 
-    def __init__(self, candidates: Candidates, vectors: VectorSource) -> None:
-        self._candidates = candidates
+    def __init__(
+        self,
+        hot_tier: HotTierReads,
+        vectors: VectorSource,
+        cache: ResultCache,
+        access_log: AccessLog,
+        reranker: Reranker,
+        recipe: Recipe,
+    ) -> None:
+        self._hot_tier = hot_tier
         self._vectors = vectors
+        self._cache = cache
+        self._access_log = access_log
+        self._reranker = reranker
+        self._recipe = recipe
 
-    async def recall(self, principal: Principal, query: str, namespaces: Sequence[str] | None, k: int) -> Result:
-        """The best `k` memories for `query` among those that the principal may read.
+    async def recall(self, request: RecallRequest) -> RecallReply:
+        """The memories that answer `request` among those that its principal may read.
 
         Raises:
+            InvalidMessage: the time zone is unknown.
             Unavailable: the hot tier cannot be read.
         """
-        started = time.perf_counter()
-        vector = await self._vectors.of(query)
-        found = await self._candidates.memories(principal, query, vector.vector, namespaces)
-        words = content_terms(query)
-        ranked = sorted(
-            (
-                Recalled(
-                    candidate.memory,
-                    fused((candidate.by_vector, candidate.by_words), candidate.memory.importance),
-                    relevance(words, candidate.memory.content, candidate.by_vector),
-                )
-                for candidate in found
-            ),
-            key=lambda one: (-one.score, one.memory.id),
+        watch = Stopwatch()
+        key = "" if request.explain else await self._cache.key("recall", request.principal, request, request.namespaces)
+        kept = await self._cache.get(key, RecallReply)
+        if kept is not None:
+            reply = kept.model_copy(update={"took_ms": watch.total_ms(), "cached": True})
+        else:
+            reply = await self._answer(request, watch)
+            if not reply.degraded:
+                await self._cache.put(key, reply)
+        self._access_log.note(
+            Answered(
+                request.principal,
+                tuple((one.memory_id, one.namespace) for one in reply.memories),
+                reply.took_ms,
+            )
         )
-        return Result(tuple(ranked[:k]), vector.degraded, int((time.perf_counter() - started) * 1000))
+        return reply
+
+    async def _answer(self, request: RecallRequest, watch: Stopwatch) -> RecallReply:
+        watch.lap("cache")
+        window = _window(request)
+        vector = await self._vectors.of(request.query)
+        watch.lap("embed")
+        async with self._hot_tier.reading(request.principal) as reading:
+            found = await reading.search(
+                Question(
+                    text=request.query,
+                    vector=vector.vector,
+                    model=vector.model,
+                    namespaces=request.namespaces,
+                    names=entities.candidates(request.query),
+                    filter_names=_keys(request.filter.entities),
+                    filter=_filter(request, window),
+                    limit=CANDIDATES,
+                    around=AROUND,
+                )
+            )
+            watch.lap("sql")
+            scored = self._score(request, found, window)
+            floor = self._floor(request)
+            above = [one for one in scored if one.relevance >= floor]
+            watch.lap("fuse")
+            rows = await reading.rows([one.id for one in above[: max(request.k, RERANKED) + MARGIN]])
+            ranked = sorted(
+                (
+                    _Ranked(rows[one.id], one, salient(one.relevance, rows[one.id].importance))
+                    for one in above
+                    if one.id in rows
+                ),
+                key=lambda one: (-one.score, one.memory.id),
+            )
+            watch.lap("rows")
+            degraded = list(vector.degraded)
+            if request.rerank and ranked:
+                ranked, in_time = await self._rerank(request.query, ranked)
+                degraded += [] if in_time else ["reranker"]
+            watch.lap("rerank")
+            chosen, spent, over_budget = pack(
+                ranked[: request.k], lambda one: tokens(_content(one.memory, request)), request.budget_tokens
+            )
+            around = (
+                await reading.around([one.memory for one in chosen], request.neighbours) if request.neighbours else {}
+            )
+        ranks = _ranks(found.candidates) if request.explain else {}
+        memories = tuple(
+            _recalled(one, _content(one.memory, request)).model_copy(
+                update={
+                    "neighbours": tuple(view(turn) for turn in around.get(one.memory.id, ())),
+                    "explanation": _explanation(one, ranks[one.memory.id]) if request.explain else None,
+                }
+            )
+            for one in chosen
+        )
+        watch.lap("pack")
+        return RecallReply(
+            memories=memories,
+            took_ms=watch.total_ms(),
+            degraded=tuple(degraded),
+            dropped=Dropped(
+                below_floor=len(scored) - len(above),
+                beyond_k=max(0, len(above) - request.k),
+                over_budget=over_budget,
+            ),
+            floor=floor,
+            tokens=spent,
+            time=None if window is None else TimeWindow(since=window.start, until=window.end, text=window.text),
+            stages_ms=watch.laps() if request.explain else {},
+        )
+
+    def _score(self, request: RecallRequest, found: Found, window: times.TimeReading | None) -> list[Scored]:
+        script = terms.script(request.query)
+        evidence = [_evidence(candidate, window, script) for candidate in found.candidates]
+        if request.fusion is FusionMethod.RRF:
+            return rrf(evidence)
+        return fuse(evidence, found.best_lexical, self._recipe)
+
+    def _floor(self, request: RecallRequest) -> float:
+        if request.min_score is not None:
+            return request.min_score
+        # A rank tells nothing about how good a hit is: there is no floor that would mean something.
+        return 0.0 if request.fusion is FusionMethod.RRF else self._recipe.floor
+
+    async def _rerank(self, query: str, ranked: Sequence[_Ranked]) -> tuple[list[_Ranked], bool]:
+        """The best again in the order of the reranker; in the fused order when it is away or too slow."""
+        head, tail = ranked[:RERANKED], ranked[RERANKED:]
+        try:
+            texts = [one.memory.content for one in head]
+            scores = await self._reranker.rerank(query, texts, timeout_s=RERANK_LIMIT_S)
+        except CortexError as error:
+            log.warning("answer is not reranked", reason=error.message)
+            return list(ranked), False
+        if scores is None:
+            return list(ranked), True
+        # The scores stay those of the fusion, sorted: comparable with other answers, and falling.
+        order = sorted(zip(scores, head, strict=True), key=lambda pair: (-pair[0], pair[1].memory.id))
+        falling = sorted((one.score for one in head), reverse=True)
+        head = [
+            replace(one, score=score, reranked=float(value)) for score, (value, one) in zip(falling, order, strict=True)
+        ]
+        return [*head, *tail], True
+
+
+def _window(request: RecallRequest) -> times.TimeReading | None:
+    try:
+        zone = ZoneInfo(request.timezone)
+    except (KeyError, ValueError, OSError):
+        raise InvalidMessage(f"timezone: {request.timezone!r} is no IANA time zone") from None
+    return times.understand(request.query, request.as_of.astimezone(zone) if request.as_of else datetime.now(zone))
+
+
+def _filter(request: RecallRequest, window: times.TimeReading | None) -> Filter:
+    asked = request.filter
+    since, until = asked.since, asked.until
+    if request.time_filter and window is not None:
+        since = max(since, window.start) if since else window.start
+        until = min(until, window.end) if until else window.end
+    return Filter(
+        networks=asked.networks,
+        types=asked.types,
+        sources=asked.sources,
+        since=since,
+        until=until,
+        created_since=asked.created_since,
+        created_until=asked.created_until,
+        as_of=request.as_of,
+    )
+
+
+def _keys(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(key(name) for name in names)
+
+
+def _evidence(candidate: Candidate, window: times.TimeReading | None, script: int) -> Evidence:
+    return Evidence(
+        id=candidate.id,
+        lexical=candidate.lexical,
+        cosine=candidate.cosine,
+        thread=candidate.thread,
+        turn=candidate.turn,
+        named=candidate.named,
+        in_time=window is not None and window.start <= candidate.valid_at < window.end,
+        foreign=bool(script and candidate.script) and candidate.script != script,
+    )
+
+
+def _content(memory: Memory, request: RecallRequest) -> str:
+    return preview(memory.content) if request.brief else memory.content
+
+
+def _ranks(candidates: Sequence[Candidate]) -> dict[UUID, tuple[Candidate, int | None, int | None]]:
+    """Each candidate with its rank by words and by meaning; none where it was not found that way."""
+    by_words = sorted((c for c in candidates if c.lexical > 0), key=lambda c: (-c.lexical, c.id))
+    by_meaning = sorted((c for c in candidates if c.cosine is not None), key=lambda c: (-(c.cosine or 0.0), c.id))
+    words = {candidate.id: rank for rank, candidate in enumerate(by_words, 1)}
+    meaning = {candidate.id: rank for rank, candidate in enumerate(by_meaning, 1)}
+    return {c.id: (c, words.get(c.id), meaning.get(c.id)) for c in candidates}
+
+
+def _explanation(one: _Ranked, ranks: tuple[Candidate, int | None, int | None]) -> Explanation:
+    candidate, by_words, by_meaning = ranks
+    return Explanation(
+        lexical=candidate.lexical,
+        lexical_rank=by_words,
+        cosine=candidate.cosine,
+        cosine_rank=by_meaning,
+        contributions=dict(one.scored.contributions),
+        reranked=one.reranked,
+    )
+
+
+def _recalled(one: _Ranked, content: str) -> RecalledMemory:
+    memory = one.memory
+    return RecalledMemory(
+        memory_id=memory.id,
+        namespace=memory.namespace,
+        content=content,
+        score=one.score,
+        importance=memory.importance,
+        source_kind=memory.source_kind,
+        source_ref=memory.source_ref,
+        speaker=memory.speaker,
+        session=memory.session,
+        assertions=memory.assertions,
+        valid_at=memory.valid_at,
+        created_at=memory.created_at,
+        turn=memory.turn,
+        owner=memory.owner,
+        visibility=memory.visibility,
+        network=memory.network,
+        memory_type=memory.memory_type,
+        invalid_at=memory.invalid_at,
+        superseded_by=memory.superseded_by,
+    )

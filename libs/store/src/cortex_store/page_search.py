@@ -1,7 +1,7 @@
-"""Search: the candidates that answer a query, by vector and by words, with the rank and score of either way.
+"""Page search: the pages that answer a query, by vector and by words, with the rank and score of either way.
 
-One statement each for memories and pages; how the two ways are fused is the caller's business. Scores are raw: the
-cosine similarity, and `ts_rank` (no idf, only comparable within one query).
+How the two ways are fused is the caller's business. Scores are raw: the cosine similarity, and `ts_rank` (no idf, only
+comparable within one query).
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from uuid import UUID
 
 from pydantic import JsonValue
 
-from cortex_contracts.messages.base import Principal
-from cortex_store import memories, terms
+from cortex_store import terms
 from cortex_store.connection import Connection, Row
 from cortex_store.embedding import Embedding, halfvec
 
@@ -30,15 +29,6 @@ class Match:
 
     rank: int
     score: float
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryCandidate:
-    """A live memory and how it was found; at least one way has found it."""
-
-    memory: memories.Memory
-    by_vector: Match | None
-    by_words: Match | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,40 +54,13 @@ class PageCandidate:
 # and then no index serves the join to the rows.
 # The tsquery is parsed once, in a sub-select; a bare cast would be parsed again for every row under a generic plan.
 _WORDS: Final = "(SELECT $2::text::tsquery)"
-_MEMORY_SCOPE: Final = (
-    f"{memories.LIVE} AND {memories.readable('$3', '$4')} AND ($5::text[] IS NULL OR m.namespace = ANY($5))"
-)
-
-MEMORIES: Final = f"""
-WITH near AS MATERIALIZED (
-    SELECT m.id, m.embedding <=> $1 AS distance FROM memories m
-    WHERE $1 IS NOT NULL AND m.embedding IS NOT NULL AND {_MEMORY_SCOPE}
-    ORDER BY m.embedding <=> $1 LIMIT {CANDIDATES}
-), vectors AS (
-    SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY distance, id) AS rank FROM near
-), matching AS MATERIALIZED (
-    SELECT m.id, ts_rank(m.search, {_WORDS}, 1) AS score FROM memories m
-    WHERE m.search @@ {_WORDS} AND {_MEMORY_SCOPE}
-    ORDER BY score DESC, m.id LIMIT {CANDIDATES}
-), words AS (
-    SELECT id, score, row_number() OVER (ORDER BY score DESC, id) AS rank FROM matching
-), found AS (
-    SELECT id, max(vector_rank) AS vector_rank, max(vector_score) AS vector_score,
-        max(words_rank) AS words_rank, max(words_score) AS words_score
-    FROM (
-        SELECT id, rank AS vector_rank, score AS vector_score, NULL::bigint AS words_rank, NULL::real AS words_score
-        FROM vectors UNION ALL SELECT id, NULL, NULL, rank, score FROM words
-    ) ways GROUP BY id
-)
-SELECT {memories.COLUMNS}, f.vector_rank, f.vector_score, f.words_rank, f.words_score
-FROM found f JOIN memories m ON m.id = f.id
-ORDER BY least(f.vector_rank, f.words_rank), m.id
-"""  # noqa: S608 - constants
+# Of another model, or another dimension, the vector is not compared with anything.
+_FITS: Final = "($4::text IS NULL OR $4 = (SELECT s.value FROM database_settings s WHERE s.key = 'embedding.model'))"
 
 PAGES: Final = f"""
 WITH near AS MATERIALIZED (
     SELECT c.page, c.ordinal, c.embedding <=> $1 AS distance FROM chunks c
-    WHERE $1 IS NOT NULL AND c.embedding IS NOT NULL AND ($3::text[] IS NULL OR c.vault = ANY($3))
+    WHERE $1 IS NOT NULL AND {_FITS} AND c.embedding IS NOT NULL AND ($3::text[] IS NULL OR c.vault = ANY($3))
     ORDER BY c.embedding <=> $1 LIMIT {CANDIDATES}
 ), near_pages AS (
     SELECT DISTINCT ON (page) page, ordinal, distance FROM near ORDER BY page, distance, ordinal
@@ -128,46 +91,22 @@ ORDER BY least(f.vector_rank, f.words_rank), p.id
 """  # noqa: S608 - constants
 
 
-async def search_memories(
-    connection: Connection,
-    principal: Principal,
-    text: str,
-    embedding: Embedding | None,
-    *,
-    namespaces: Sequence[str] | None = None,
-) -> tuple[MemoryCandidate, ...]:
-    """Live memories that the principal may read and that are near `embedding` or share a term with `text`.
-
-    Args:
-        embedding: of the query; none searches by words only.
-        namespaces: narrows what the principal may read; none: all of it.
-    """
-    rows = await connection.fetch(
-        MEMORIES,
-        halfvec(embedding),
-        terms.query(text),
-        principal.subject,
-        principal.readable,
-        None if namespaces is None else list(namespaces),
-    )
-    return tuple(MemoryCandidate(memories.from_row(row), _match(row, "vector"), _match(row, "words")) for row in rows)
-
-
 async def search_pages(
     connection: Connection,
     text: str,
     embedding: Embedding | None,
     *,
+    model: str | None = None,
     vaults: Sequence[str] | None = None,
 ) -> tuple[PageCandidate, ...]:
     """Pages of the bound org with a passage near `embedding` or sharing a term with `text`, each page once.
 
     Args:
-        embedding: of the query; none searches by words only.
+        embedding: of the query; none searches by words only, and so does one by another `model` than the recorded one.
         vaults: narrows the search; none: all vaults.
     """
     rows = await connection.fetch(
-        PAGES, halfvec(embedding), terms.query(text), None if vaults is None else list(vaults)
+        PAGES, halfvec(embedding), terms.query(text), None if vaults is None else list(vaults), model
     )
     return tuple(
         PageCandidate(

@@ -1,0 +1,99 @@
+"""The gateway's REST face as commands use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Self, TypeVar
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from cortex_cli import running
+from cortex_cli.failure import NotRunning
+from cortex_contracts.errors import ErrorCode, InvalidMessage, Permanent
+from cortex_contracts.messages.base import Message
+
+TIMEOUT_S: Final = 35.0
+"""Longer than the gateway waits for any answer: to retain may take 30 seconds."""
+MEMORY: Final = "/api/v1/memory"
+
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
+
+
+class Gateway:
+    """The gateway at one address."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url = url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"}
+
+    @classmethod
+    def here(cls) -> Self:
+        """The gateway of this home, or of `CORTEX_URL`.
+
+        Raises:
+            NotRunning: this home was never started.
+        """
+        return cls(running.gateway_url(), running.token())
+
+    def post(self, path: str, reply: type[ReplyT], body: Message | None = None) -> ReplyT:
+        """Send a message; what it leaves to its defaults is not sent.
+
+        Raises:
+            NotRunning: the gateway does not answer.
+            Permanent: it refuses; the sentence and the code are its own.
+        """
+        content = body.model_dump_json(exclude_defaults=True) if body else None
+        return self._call("POST", path, reply, content=content)
+
+    def get(self, path: str, reply: type[ReplyT], parameters: Mapping[str, str] | None = None) -> ReplyT:
+        """Read something; raises like `post`."""
+        return self._call("GET", path, reply, parameters=parameters)
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        reply: type[ReplyT],
+        *,
+        content: str | None = None,
+        parameters: Mapping[str, str] | None = None,
+    ) -> ReplyT:
+        headers = self._headers | ({"Content-Type": "application/json"} if content else {})
+        try:
+            response = httpx.request(
+                method,
+                f"{self._url}{path}",
+                content=content,
+                params=parameters,
+                headers=headers,
+                timeout=TIMEOUT_S,
+                # No proxy from the environment: the token goes to the gateway and nowhere else.
+                trust_env=False,
+            )
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise NotRunning(
+                f"the gateway does not answer at {self._url} ({type(error).__name__}); run `cortex start`"
+            ) from None
+        if response.status_code != 200:
+            raise _refusal(response)
+        try:
+            return reply.model_validate_json(response.content)
+        except ValidationError:
+            raise InvalidMessage(f"the answer of {self._url}{path} is not what this version expects") from None
+
+
+def _refusal(response: httpx.Response) -> Permanent:
+    try:
+        body = response.json()
+    except ValueError:
+        body = {}
+    if not isinstance(body, dict):
+        body = {}
+    if fields := body.get("fields"):
+        reason = "; ".join(f"{item['field']}: {item['message']}" for item in fields)
+    else:
+        reason = str(body.get("message") or response.reason_phrase)
+    code = body.get("error")
+    known = ErrorCode(code) if code in list(ErrorCode) else None
+    return Permanent(f"the gateway answered {response.status_code}: {reason}", code=known)

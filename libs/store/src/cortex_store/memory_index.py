@@ -1,0 +1,261 @@
+"""What makes memories findable: their words and their vectors in the side tables of the hot tier, and the search over
+them. The rules of who sees what are applied by the database functions that this module calls.
+
+Lexical search is BM25 over impacts (`lexical`): the score is the inner product of a memory's impacts and the query's
+idfs, the candidates come from a bounded number of index segments, one per term and impact bucket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from pgvector import SparseVector
+
+from cortex_store import lexical
+from cortex_store.connection import Connection
+from cortex_store.embedding import Embedding, halfvec
+
+DIMENSIONS: Final = 1_000_000_000
+"""Of the sparse vectors: pgvector's largest. A term is at the dimension of its hash."""
+MAX_TERMS: Final = 16_000
+"""Distinct terms of one memory: the most non-zero elements of a sparse vector. Later terms of a longer text are not
+found."""
+EXACT_BELOW: Final = 30_000
+"""Memories up to which comparing every vector of the scopes is as fast as HNSW, and exact (pg-hybrid measurements)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The indexed words of a memory. `impacts`: term hash to impact; `content`: hash of what it says, exact repeats
+    have the same; `script`: see `terms.script`."""
+
+    content: int
+    script: int
+    impacts: dict[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class TermStatistics:
+    """How often terms occur in the searched scopes: `memories` live ones there are, `segments` hold the terms."""
+
+    memories: int
+    segments: tuple[lexical.Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a search is narrowed to; none narrows nothing. Times are half-open, `as_of` is inclusive."""
+
+    networks: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    sources: tuple[str, ...] | None = None
+    entities: tuple[UUID, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    created_since: datetime | None = None
+    created_until: datetime | None = None
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search. `idfs`: term hash to idf; `keys`: the chosen segments; `embedding` counts only if `model` is the one
+    recorded in the database; `named`: entities that the question names."""
+
+    idfs: dict[int, float]
+    keys: tuple[int, ...]
+    embedding: Embedding | None
+    model: str | None
+    limit: int
+    around: int = 0
+    namespaces: tuple[str, ...] | None = None
+    named: tuple[UUID, ...] = ()
+    filter: Filter = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may answer, with its exact scores. `lexical` is BM25; `cosine` is none while the memory has no
+    vector or the query has none; `named`: 2 when a named entity speaks in it, 1 when it is mentioned, else 0."""
+
+    id: UUID
+    lexical: float
+    cosine: float | None
+    thread: int | None
+    turn: int | None
+    valid_at: datetime
+    script: int
+    named: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A memory that waits for its words or its vector. `subject`: who may read it, none: it is not private."""
+
+    memory: UUID
+    org: str
+    subject: str | None
+    words: bool
+    meaning: bool
+    attempts: int
+
+
+INDEX: Final = "SELECT index_memory($1, $2, $3, $4, $5, $6, $7, $8)"
+ADD_VECTOR: Final = "SELECT add_vector($1, $2, $3)"
+STATISTICS: Final = "SELECT term, bucket, key, df FROM term_statistics($1, $2)"
+SEARCH: Final = """
+SELECT memory, lexical, cosine, thread, turn, valid_at, script, named
+FROM search_memories($1, $2, $3, $4, $5, $6, $7, $8, $9,
+    ROW($10::text[], $11::text[], $12::text[], $13::uuid[], $14::timestamptz, $15::timestamptz, $16::timestamptz,
+        $17::timestamptz, $18::timestamptz)::memory_filter)
+"""
+AROUND: Final = """
+SELECT w.id, f.memory
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::integer[]) AS w (id, namespace, session, turn),
+    find_turns(w.namespace, w.session, w.turn - $5, w.turn + $5) AS f ORDER BY w.id, f.turn, f.memory
+"""
+LOCK_CONTENT: Final = """
+SELECT pg_advisory_xact_lock(hashtextextended(current_setting('cortex.org') || '/' || $1, $2))
+"""
+BACKLOG: Final = "SELECT count(*) AS waiting, min(queued_at) AS oldest FROM index_backlog"
+
+
+async def index(
+    connection: Connection, memory_id: UUID, document: Document, embedding: Embedding | None, model: str | None
+) -> bool:
+    """Make an inserted memory findable by its words, and by its meaning if `embedding` comes from the recorded model;
+    otherwise it waits in the backlog. Says whether it took the embedding. May be repeated."""
+    taken: bool = await connection.fetchval(INDEX, memory_id, *_columns(document), halfvec(embedding), model)
+    return taken
+
+
+async def add_vector(connection: Connection, memory_id: UUID, embedding: Embedding, model: str) -> bool:
+    """Give an indexed memory its vector; false if the database has another model by now."""
+    taken: bool = await connection.fetchval(ADD_VECTOR, memory_id, halfvec(embedding), model)
+    return taken
+
+
+async def may_write(connection: Connection, namespace: str) -> bool:
+    """May the principal write the namespace?"""
+    allowed: bool = await connection.fetchval("SELECT bound_to('writable', $1)", namespace)
+    return allowed
+
+
+async def lock_content(connection: Connection, namespace: str, content: int) -> None:
+    """Let one transaction at a time write this content into the namespace: the next one finds it there."""
+    await connection.execute(LOCK_CONTENT, namespace, content)
+
+
+async def find_repeats(connection: Connection, namespace: str, content: int) -> tuple[UUID, ...]:
+    """Live memories of the namespace with the same content hash that the principal may read, oldest first."""
+    rows = await connection.fetch("SELECT find_repeat($1, $2) AS id", namespace, content)
+    return tuple(row["id"] for row in rows)
+
+
+async def turns(connection: Connection, namespace: str, session: str, first: int, last: int) -> tuple[UUID, ...]:
+    """Live memories of a session's turns from `first` to `last`, in order, that the principal may read."""
+    rows = await connection.fetch(
+        "SELECT memory FROM find_turns($1, $2, $3, $4)", namespace, session, max(first, 0), last
+    )
+    return tuple(row["memory"] for row in rows)
+
+
+async def turns_around(
+    connection: Connection, said: Sequence[tuple[UUID, str, str, int]], turns: int
+) -> dict[UUID, tuple[UUID, ...]]:
+    """For memories (id, namespace, session, turn), the live memories of the turns around them, in order of the turns,
+    themselves included."""
+    found: dict[UUID, tuple[UUID, ...]] = {}
+    if said:
+        columns = [list(column) for column in zip(*said, strict=True)]
+        for row in await connection.fetch(AROUND, *columns, turns):
+            found[row["id"]] = (*found.get(row["id"], ()), row["memory"])
+    return found
+
+
+async def statistics(connection: Connection, namespaces: Sequence[str] | None, terms: Iterable[int]) -> TermStatistics:
+    """How often terms (hashes) occur in the namespaces that the principal may read among `namespaces` (none: all)."""
+    rows = await connection.fetch(
+        STATISTICS, None if namespaces is None else list(namespaces), [_signed(term) for term in terms]
+    )
+    unsigned = 1 << 32
+    return TermStatistics(
+        memories=sum(row["df"] for row in rows if row["term"] is None),
+        segments=tuple(
+            lexical.Segment(row["term"] % unsigned, row["bucket"], row["key"], row["df"])
+            for row in rows
+            if row["term"] is not None
+        ),
+    )
+
+
+async def search(connection: Connection, query: Query) -> tuple[Candidate, ...]:
+    """The `limit` best by words and the `limit` nearest by meaning, and the `around` turns on each side of them in
+    their sessions, each once, in no order."""
+    narrowed = query.filter
+    rows = await connection.fetch(
+        SEARCH,
+        None if query.namespaces is None else list(query.namespaces),
+        list(query.keys),
+        _sparse(query.idfs),
+        halfvec(query.embedding),
+        query.model,
+        query.limit,
+        query.around,
+        EXACT_BELOW,
+        list(query.named) or None,
+        narrowed.networks,
+        narrowed.types,
+        narrowed.sources,
+        narrowed.entities,
+        narrowed.since,
+        narrowed.until,
+        narrowed.created_since,
+        narrowed.created_until,
+        narrowed.as_of,
+    )
+    return tuple(Candidate(*row) for row in rows)
+
+
+async def fold(connection: Connection, limit: int) -> int:
+    """Count up to `limit` changes into the term statistics; how many there were. Needs no binding."""
+    folded: int = await connection.fetchval("SELECT fold_term_changes($1)", limit)
+    return folded
+
+
+async def lease(connection: Connection, limit: int, lease_time: timedelta) -> tuple[Waiting, ...]:
+    """Take up to `limit` waiting memories of any org for `lease_time`. Needs no binding."""
+    rows = await connection.fetch(
+        "SELECT memory, org, subject, words, meaning, attempts FROM lease_index_backlog($1, $2)", limit, lease_time
+    )
+    return tuple(Waiting(*row) for row in rows)
+
+
+async def backlog(connection: Connection) -> tuple[int, datetime | None]:
+    """How many memories of the principal wait for their words or vector, and since when the oldest."""
+    row = await connection.fetchrow(BACKLOG)
+    assert row is not None, "an aggregate has one row"
+    return row["waiting"], row["oldest"]
+
+
+def _columns(document: Document) -> tuple[int, int, list[int], list[int], SparseVector]:
+    impacts = dict(list(document.impacts.items())[:MAX_TERMS])
+    buckets = [lexical.bucket(impact) for impact in impacts.values()]
+    return document.content, document.script, [_signed(term) for term in impacts], buckets, _sparse(impacts)
+
+
+def _sparse(weights: dict[int, float]) -> SparseVector:
+    # Two terms at one dimension add up: once in a thousand million, and the query does the same.
+    dimensions: dict[int, float] = {}
+    for term, weight in weights.items():
+        dimensions[term % DIMENSIONS] = dimensions.get(term % DIMENSIONS, 0.0) + weight
+    return SparseVector(dimensions, DIMENSIONS)
+
+
+def _signed(term: int) -> int:
+    """A 32-bit hash as PostgreSQL's integer."""
+    return term - (1 << 32) if term >= 1 << 31 else term

@@ -1,0 +1,184 @@
+"""REST: retain, recall, get, forget, restore and share under `/api/v1/memory`.
+
+The bodies are the messages of the bus without their principal, which comes from the credentials. A field that is not
+known is refused: a misspelt `namespaces` must not search them all.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Depends, Query, Request, Security
+from fastapi.security import HTTPBearer
+from pydantic import ConfigDict, Field
+
+from cortex_contracts.messages.base import Principal, Token
+from cortex_contracts.messages.memory import MemoryDraft, Retained
+from cortex_contracts.rpc.ingest import MAX_BATCH, Changed, Grant, Grants, RetainBatch, RetainBatchReply, Share
+from cortex_contracts.rpc.recall import (
+    ContextQuestion,
+    ContextReply,
+    GetReply,
+    RecallFilter,
+    RecallQuestion,
+    RecallReply,
+)
+from cortex_gateway.auth import principal_of
+from cortex_gateway.memory import Memory
+from cortex_gateway.problems import Problem, ValidationProblem
+
+PREFIX: Final = "/api/v1/memory"
+STRICT: Final = ConfigDict(extra="forbid", frozen=True)
+RETAIN_EXAMPLES: Final[dict[str, Any]] = {
+    "statement": {
+        "summary": "What somebody asked to remember",
+        "value": {"namespace": "atlas", "content": "Atlas retries a failed payment five times.", "explicit": True},
+    },
+    "turn": {
+        "summary": "A turn of a conversation",
+        "value": {
+            "namespace": "atlas",
+            "content": "نجتمع كل يوم اثنين في التاسعة والنصف.",
+            "source_kind": "chat",
+            "session": "standup-2026-11-30",
+            "turn": 4,
+            "speaker": "Salma",
+            "occurred_at": "2026-11-30T09:31:00+02:00",
+        },
+    },
+}
+RECALL_EXAMPLES: Final[dict[str, Any]] = {
+    "plain": {"summary": "Everything readable", "value": {"query": "How often does Atlas retry a payment?"}},
+    "narrow": {
+        "summary": "What was true at the end of October, within a budget",
+        "value": {
+            "query": "payment retries",
+            "namespaces": ["atlas"],
+            "k": 5,
+            "budget_tokens": 800,
+            "as_of": "2026-10-31T23:59:59Z",
+            "filter": {"sources": ["chat", "manual"]},
+        },
+    },
+}
+RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    401: {"model": Problem, "description": "No valid credentials"},
+    422: {"model": ValidationProblem, "description": "A field is wrong or unknown"},
+    503: {"model": Problem, "description": "A service is away; try again after `Retry-After` seconds"},
+    504: {"model": Problem, "description": "A service did not answer in time"},
+}
+WRITES: Final[dict[int | str, dict[str, Any]]] = {
+    400: {"model": Problem, "description": "It cannot be remembered, for instance nothing is left after redaction"},
+    403: {"model": Problem, "description": "The principal may not write this namespace"},
+    413: {"model": Problem, "description": "The body is too large"},
+}
+NAMED: Final[dict[int | str, dict[str, Any]]] = {
+    404: {"model": Problem, "description": "There is no such memory for this principal"}
+}
+
+
+class RetainBody(MemoryDraft):
+    """A statement to remember. What is private or a credential in it is cut out before anything else happens."""
+
+    model_config = STRICT
+
+
+class BatchBody(RetainBatch):
+    """Statements to remember, in their order."""
+
+    model_config = STRICT
+
+    memories: tuple[RetainBody, ...] = Field(min_length=1, max_length=MAX_BATCH)
+
+
+class FilterBody(RecallFilter):
+    """What the answer is narrowed to; a field that is not given narrows nothing. Times are half-open."""
+
+    model_config = STRICT
+
+
+class RecallBody(RecallQuestion):
+    """A query and what narrows it."""
+
+    model_config = STRICT
+
+    filter: FilterBody = FilterBody()
+
+
+class ContextBody(ContextQuestion):
+    """Which project, how many tokens, and since when."""
+
+    model_config = STRICT
+
+
+class ShareBody(Share):
+    """Who may do what where; `none` takes it back."""
+
+    model_config = STRICT
+
+
+async def authenticated(request: Request) -> Principal:
+    """The principal of the request."""
+    return principal_of(request)
+
+
+Caller = Annotated[Principal, Depends(authenticated)]
+
+
+def memory_router(memory: Memory) -> APIRouter:
+    """The routes over `memory`; who calls them has been authenticated before."""
+    routes = APIRouter(
+        prefix=PREFIX, tags=["memory"], responses=RESPONSES, dependencies=[Security(HTTPBearer(auto_error=False))]
+    )
+
+    @routes.post("", summary="Remember one statement", responses=WRITES)
+    async def retain(
+        principal: Caller, draft: Annotated[RetainBody, Body(openapi_examples=RETAIN_EXAMPLES)]
+    ) -> Retained:
+        """Redact, decide against what is known, remember; recall finds it once this has answered."""
+        return await memory.retain(principal, draft)
+
+    @routes.post("/batch", summary="Remember many statements", responses=WRITES)
+    async def retain_batch(principal: Caller, batch: BatchBody) -> RetainBatchReply:
+        """Each statement succeeds or fails on its own; the outcomes come in the order of the request."""
+        return await memory.retain_batch(principal, batch)
+
+    @routes.post("/recall", summary="Find memories")
+    async def recall(
+        principal: Caller, question: Annotated[RecallBody, Body(openapi_examples=RECALL_EXAMPLES)]
+    ) -> RecallReply:
+        """Memories that answer the query, best first; none is an answer, not an error."""
+        return await memory.recall(principal, question)
+
+    @routes.post("/context", summary="What matters for a project")
+    async def context(principal: Caller, question: ContextBody) -> ContextReply:
+        """What to know at the start of a session within a token budget, or what changed since a moment."""
+        return await memory.context(principal, question)
+
+    @routes.post("/share", summary="Grant an agent access to a namespace", responses=WRITES)
+    async def share(principal: Caller, wanted: ShareBody) -> Grant:
+        """Grant read or write, or take it back with `none`."""
+        return await memory.share(principal, wanted)
+
+    @routes.get("/grants", summary="Who was granted what")
+    async def grants(principal: Caller, namespace: Annotated[Token | None, Query()] = None) -> Grants:
+        """Grants by namespace and agent, of one namespace or of all."""
+        return await memory.grants(principal, namespace)
+
+    @routes.get("/{memory_id}", summary="One memory", responses=NAMED)
+    async def get(principal: Caller, memory_id: UUID) -> GetReply:
+        """A memory with its provenance, what superseded what, its repeats, entities and history."""
+        return await memory.get(principal, memory_id)
+
+    @routes.post("/{memory_id}/forget", summary="A memory stops being true", responses={**WRITES, **NAMED})
+    async def forget(principal: Caller, memory_id: UUID) -> Changed:
+        """Nothing is deleted: `restore` undoes it. To forget twice changes nothing."""
+        return await memory.forget(principal, memory_id)
+
+    @routes.post("/{memory_id}/restore", summary="Undo a forget", responses={**WRITES, **NAMED})
+    async def restore(principal: Caller, memory_id: UUID) -> Changed:
+        """The memory is true again. To restore twice changes nothing."""
+        return await memory.restore(principal, memory_id)
+
+    return routes

@@ -1,0 +1,130 @@
+"""Changes of memories that are there: forget, restore, improve, share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from uuid import UUID
+
+from cortex_contracts.errors import ErrorCode, Permanent
+from cortex_contracts.messages.base import Principal
+from cortex_contracts.rpc.ingest import Changed, Improved
+from cortex_contracts.subjects import MemoryOp
+from cortex_decision import importance
+from cortex_ingest import journal
+from cortex_ingest.ports import Invalidation, PassageEmbedder, Transactions
+from cortex_ingest.retain import link, previous_turn
+from cortex_providers.embedder import TextKind
+from cortex_store import entities, grants, indexed_text, memories, memory_index
+from cortex_store.connection import Connection
+from cortex_store.memories import Memory
+
+
+class Changes:
+    """The use cases. `committed` is called after each commit that left an event."""
+
+    def __init__(
+        self,
+        database: Transactions,
+        embedder: PassageEmbedder,
+        invalidation: Invalidation,
+        committed: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._invalidation = invalidation
+        self._committed = committed
+
+    async def forget(self, principal: Principal, memory_id: UUID) -> Changed:
+        """A memory stops being true now; it stays, with its history. Idempotent.
+
+        Raises:
+            Permanent: there is no such memory for the principal, or it may not write it.
+        """
+        async with self._database.transaction(principal) as connection:
+            memory = await _writable(connection, memory_id)
+            changed = await memories.invalidate(connection, memory_id, datetime.now(UTC))
+            if changed:
+                await journal.record(connection, principal, MemoryOp.FORGET, memory.namespace, memory_id)
+            state = await _writable(connection, memory_id)
+        await self._announce(principal, memory.namespace)
+        return Changed(
+            memory_id=memory_id, invalid_at=state.invalid_at, superseded_by=state.superseded_by, changed=changed
+        )
+
+    async def restore(self, principal: Principal, memory_id: UUID) -> Changed:
+        """A memory that was forgotten or superseded is true again. Idempotent.
+
+        Raises:
+            Permanent: as for `forget`.
+        """
+        async with self._database.transaction(principal) as connection:
+            memory = await _writable(connection, memory_id)
+            changed = await memories.restore(connection, memory_id)
+            if changed:
+                await journal.record(connection, principal, MemoryOp.RESTORE, memory.namespace, memory_id)
+        await self._announce(principal, memory.namespace)
+        return Changed(memory_id=memory_id, invalid_at=None, changed=changed)
+
+    async def improve(self, principal: Principal, memory_ids: Sequence[UUID]) -> Improved:
+        """Extract, score, embed and index memories again with the rules of today.
+
+        Raises:
+            Unavailable: the embedder or the database is away; those before it are improved.
+        """
+        unknown = []
+        for memory_id in memory_ids:
+            async with self._database.transaction(principal) as connection:
+                memory = await memories.get(connection, memory_id)
+                writable = memory is not None and await memory_index.may_write(connection, memory.namespace)
+                before = None
+                if memory is not None and memory.session is not None and memory.turn:
+                    before = await previous_turn(connection, memory.namespace, memory.session, memory.turn)
+            if memory is None or not writable:
+                unknown.append(memory_id)
+                continue
+            text = indexed_text.meaning(memory, before)
+            vector = (await self._embedder.embed([text], TextKind.PASSAGE))[0]
+            score = importance(
+                1.0,
+                explicit=False,
+                source_kind=memory.source_kind,
+                reference_age_days=max(0.0, (datetime.now(UTC) - memory.valid_at).total_seconds() / 86_400),
+            )
+            async with self._database.transaction(principal) as connection:
+                await memory_index.index(
+                    connection, memory_id, indexed_text.document(memory, memory.valid_at), vector, self._embedder.model
+                )
+                await entities.unlink(connection, memory_id)
+                await link(connection, memory_id, memory)
+                # What somebody asked to remember, or what was new when it came, stays as important as it was.
+                await memories.set_importance(connection, memory_id, max(score, memory.importance))
+                await journal.record(connection, principal, MemoryOp.IMPROVE, memory.namespace, memory_id)
+            await self._announce(principal, memory.namespace)
+        return Improved(improved=len(memory_ids) - len(unknown), unknown=tuple(unknown))
+
+    async def share(self, principal: Principal, grant: grants.Grant) -> None:
+        """Set what an agent may do in a namespace.
+
+        Raises:
+            Permanent: the principal's own credential may not write the namespace.
+        """
+        async with self._database.transaction(principal) as connection:
+            if not await grants.owns(connection, grant.namespace):
+                raise Permanent(f"only an owner can share the namespace {grant.namespace!r}", code=ErrorCode.FORBIDDEN)
+            await grants.put(connection, grant)
+            await journal.record(connection, principal, MemoryOp.SHARE, grant.namespace)
+        await self._announce(principal, grant.namespace)
+
+    async def _announce(self, principal: Principal, namespace: str) -> None:
+        self._committed()
+        await self._invalidation.bump(principal.org, namespace)
+
+
+async def _writable(connection: Connection, memory_id: UUID) -> Memory:
+    memory = await memories.get(connection, memory_id)
+    if memory is None:
+        raise Permanent("there is no such memory", code=ErrorCode.NOT_FOUND)
+    if not await memory_index.may_write(connection, memory.namespace):
+        raise Permanent(f"no access to write the namespace {memory.namespace!r}", code=ErrorCode.FORBIDDEN)
+    return memory

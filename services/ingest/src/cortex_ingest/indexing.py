@@ -1,0 +1,129 @@
+"""Indexing behind: memories that wait for their words or their vector, and the counts that BM25 needs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import groupby
+from typing import Final, Protocol
+
+from cortex_contracts.errors import CortexError
+from cortex_contracts.messages.base import Principal
+from cortex_ingest.ports import Invalidation, PassageEmbedder, Transactions, Unscoped
+from cortex_ingest.retain import previous_turn
+from cortex_providers.embedder import TextKind
+from cortex_runtime import logs
+from cortex_store import indexed_text, memories, memory_index
+from cortex_store.embedding import require_recorded
+from cortex_store.memory_index import Waiting
+
+BATCH: Final = 64
+LEASE: Final = timedelta(minutes=5)
+"""Longer than a batch takes; after it another replica takes over what a dead one held."""
+FOLD_BATCH: Final = 500
+POLL_S: Final = 1.0
+"""Both are woken by commits of their own process; the poll finds what others left behind."""
+
+log = logs.get(__name__)
+
+
+class Database(Transactions, Unscoped, Protocol):
+    """What the workers need of a database."""
+
+
+class Indexer:
+    """Gives waiting memories their words and vectors, oldest first, in batches."""
+
+    def __init__(self, database: Database, embedder: PassageEmbedder, invalidation: Invalidation) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._invalidation = invalidation
+        self._wake = asyncio.Event()
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Work until cancelled; what fails is leased again later."""
+        last = ""
+        while True:
+            self._wake.clear()
+            try:
+                if await self.step():
+                    continue
+                last = ""
+            except CortexError as error:
+                if error.message != last:
+                    log.warning("memories wait for their vectors", reason=error.message)
+                last = error.message
+            await _pause(self._wake)
+
+    async def step(self) -> int:
+        """Index one batch; how many memories it held.
+
+        Raises:
+            ModelChanged: the database has vectors of another model by now; nothing was leased.
+            Unavailable: the embedder or the database is away.
+        """
+        async with self._database.unscoped() as connection:
+            await require_recorded(connection, self._embedder.model)
+            waiting = await memory_index.lease(connection, BATCH, LEASE)
+        of_principal = lambda one: (one.org, one.subject or "")  # noqa: E731
+        for (org, subject), group in groupby(sorted(waiting, key=of_principal), key=of_principal):
+            await self._index(Principal(org=org, subject=subject or "cortex"), list(group))
+        return len(waiting)
+
+    async def _index(self, principal: Principal, waiting: Sequence[Waiting]) -> None:
+        async with self._database.transaction(principal) as connection:
+            found = await memories.by_ids(connection, [one.memory for one in waiting])
+            texts = []
+            for memory in found.values():
+                before = None
+                if memory.session is not None and memory.turn:
+                    before = await previous_turn(connection, memory.namespace, memory.session, memory.turn)
+                texts.append(indexed_text.meaning(memory, before))
+            for one in waiting:
+                if one.words and one.memory in found:
+                    document = indexed_text.document(found[one.memory], found[one.memory].valid_at)
+                    await memory_index.index(connection, one.memory, document, None, None)
+        vectors = await self._embedder.embed(texts, TextKind.PASSAGE)
+        async with self._database.transaction(principal) as connection:
+            for memory_id, vector in zip(found, vectors, strict=True):
+                await memory_index.add_vector(connection, memory_id, vector, self._embedder.model)
+        for namespace in {memory.namespace for memory in found.values()}:
+            await self._invalidation.bump(principal.org, namespace)
+
+
+class TermCounts:
+    """Folds the changes of the index into the counts of terms that scores are made with."""
+
+    def __init__(self, database: Unscoped) -> None:
+        self._database = database
+        self._wake = asyncio.Event()
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        while True:
+            self._wake.clear()
+            try:
+                async with self._database.unscoped() as connection:
+                    folded = await memory_index.fold(connection, FOLD_BATCH)
+                if folded == FOLD_BATCH:
+                    continue
+            except CortexError as error:
+                log.warning("term counts are not up to date", reason=error.message)
+            await _pause(self._wake)
+
+
+async def _pause(wake: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(POLL_S):
+            await wake.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,60 @@
+"""The get RPC: one memory with where it comes from and what became of it."""
+
+from __future__ import annotations
+
+from cortex_contracts.errors import ErrorCode, Permanent
+from cortex_contracts.rpc.recall import GetReply, GetRequest, HistoryEntry, Occurrence
+from cortex_recall.context import Transactions
+from cortex_recall.result_cache import ResultCache
+from cortex_recall.views import view
+from cortex_store import access, entities, memories, memory_events, occurrences
+
+
+class Provenance:
+    """The use case."""
+
+    def __init__(self, database: Transactions, cache: ResultCache) -> None:
+        self._database = database
+        self._cache = cache
+
+    async def get(self, request: GetRequest) -> GetReply:
+        """A memory that the principal may read, live or not.
+
+        Raises:
+            Permanent: there is none of this id for the principal.
+            Unavailable: the hot tier cannot be read.
+        """
+        key = await self._cache.key("get", request.principal, request, None)
+        kept = await self._cache.get(key, GetReply)
+        if kept is not None:
+            return kept
+        async with self._database.transaction(request.principal) as connection:
+            memory = await memories.get(connection, request.memory_id)
+            if memory is None:
+                raise Permanent("there is no such memory", code=ErrorCode.NOT_FOUND)
+            count, last = await access.of_memory(connection, memory.id)
+            reply = GetReply(
+                memory=view(memory),
+                chain=tuple(view(one) for one in await memories.chain(connection, memory.id)),
+                occurrences=tuple(
+                    Occurrence(
+                        source_kind=one.source_kind,
+                        source_ref=one.source_ref,
+                        session=one.session,
+                        turn=one.turn,
+                        speaker=one.speaker,
+                        occurred_at=one.occurred_at,
+                        reason=one.reason,
+                    )
+                    for one in await occurrences.of_memory(connection, memory.id)
+                ),
+                entities=await entities.of_memory(connection, memory.id),
+                history=tuple(
+                    HistoryEntry(op=event.op, agent=event.agent, occurred_at=event.occurred_at)
+                    for event in await memory_events.of_memory(connection, memory.id)
+                ),
+                access_count=count,
+                last_accessed_at=last,
+            )
+        await self._cache.put(key, reply)
+        return reply
