@@ -1,8 +1,9 @@
 """A seeded hot tier: synthetic memories are copied into the tables that the product's functions would write, then the
 indexes are built.
 
-Words go through the product's analysis once each; what is made of them per memory is the formula of `cortex_store.lexical`
-over arrays. A sample of memories is made by the product's own functions as well and must be the same, row by row.
+Words go through the product's analysis once each; what is made of them per memory is the formula of
+`cortex_store.lexical` over arrays. A sample of memories is made by the product's own functions as well and must be the
+same, row by row.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ import asyncio
 import hashlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
+from uuid import UUID
 
 import asyncpg
 import binary_copy
+import indexed_memories
 import numpy as np
 import synthetic_memories as synthetic
+from indexed_memories import Indexed
 from numpy.typing import NDArray
 from pgvector.asyncpg import register_vector
 
@@ -77,18 +81,6 @@ class Report:
     total_s: float = 0.0
 
 
-@dataclass(frozen=True)
-class Indexed:
-    """The terms of a chunk: `memory` is the number inside the chunk; sorted by memory and dimension."""
-
-    memory: Ints
-    term: Ints
-    impact: NDArray[np.float64]
-    bucket: Ints
-    key: NDArray[np.int32]
-    counts: Ints
-
-
 async def seed(superuser_url: str, memories: int, folder: Path) -> Report:
     """Fill an empty migrated database and build its indexes; the reference goes to `folder`."""
     started = time.perf_counter()
@@ -114,8 +106,8 @@ async def seed(superuser_url: str, memories: int, folder: Path) -> Report:
     parts: list[tuple[synthetic.Chunk, NDArray[np.uint8], Indexed]] = []
     while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
         rng = np.random.default_rng([synthetic.SEED, memories, chunk.first, 1])
-        ids = _ids(chunk, rng)
-        indexed = await asyncio.to_thread(_indexed, chunk, scopes)
+        ids = indexed_memories.ids(chunk, rng)
+        indexed = await asyncio.to_thread(indexed_memories.indexed, chunk, scopes)
         await _copy(connection, chunk, ids, indexed, scopes, entities, report)
         parts.append((chunk, ids, indexed))
         print(f"  {chunk.first + len(chunk):>9,} memories copied", file=sys.stderr)
@@ -174,64 +166,166 @@ async def _speakers(connection: asyncpg.Connection) -> NDArray[np.uint8]:
     return np.frombuffer(b"".join(one.bytes for row in made for one in row), np.uint8).reshape(len(made), -1, 16)
 
 
-def _ids(chunk: synthetic.Chunk, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """UUIDs of version 7; shape (n, 16)."""
-    ids = rng.integers(256, size=(len(chunk), 16), dtype=np.uint8)
-    ids[:, :6] = chunk.millis.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 2:]
-    ids[:, 6] = 0x70 | ids[:, 6] & 0x0F
-    ids[:, 8] = 0x80 | ids[:, 8] & 0x3F
-    return ids
-
-
-def _indexed(chunk: synthetic.Chunk, scopes: Ints) -> Indexed:
-    """What `indexed_text.document` makes of each memory."""
-    words = synthetic.vocabulary()
-    names = synthetic.speakers()
-    moments = chunk.moments()
-    dated = [
-        [words.number(str(m.day)), words.number(synthetic.MONTHS[m.month - 1]), words.number(str(m.year)),
-         words.number(names[speaker])]
-        for m, speaker in zip(moments, chunk.speakers, strict=True)
+async def _copy(
+    connection: asyncpg.Connection,
+    chunk: synthetic.Chunk,
+    ids: NDArray[np.uint8],
+    indexed: Indexed,
+    scopes: Ints,
+    entities: NDArray[np.uint8],
+    report: Report,
+) -> None:
+    whole = np.zeros(len(chunk), dtype=np.int64)
+    scope = binary_copy.integers(scopes[chunk.scopes], 4)
+    micros = chunk.millis * 1000 - int(PRODUCT_EPOCH.timestamp()) * 1_000_000
+    moment = binary_copy.integers(micros, 8)
+    sessions = np.unique(chunk.sessions, return_index=True, return_inverse=True)
+    hashed = await connection.fetch(
+        "SELECT hashtextextended(session, scope) AS thread FROM unnest($1::text[], $2::bigint[])"
+        " WITH ORDINALITY AS s (session, scope, at) ORDER BY at",
+        [f"s{number}" for number in sessions[0]],
+        scopes[chunk.scopes[sessions[1]]].tolist(),
+    )
+    threads = np.array([row["thread"] for row in hashed], dtype=np.int64)[sessions[2]]
+    contents = await asyncio.to_thread(chunk.contents)
+    names = [synthetic.speakers()[speaker] for speaker in chunk.speakers]
+    keys = np.array(
+        [indexed_memories.content_key(name, text) for name, text in zip(names, contents, strict=True)], dtype=np.int64
+    )
+    letters = np.add.reduceat(synthetic.vocabulary().letters[chunk.tokens], chunk.starts[:-1])
+    script = np.where(letters == 0, 0, np.where(letters > 0, 1, 2))
+    fixed = [
+        ids,
+        scope,
+        None,
+        binary_copy.integers(whole, 1),
+        moment,
+        binary_copy.integers(threads, 8),
+        binary_copy.integers(chunk.turns, 4),
+        binary_copy.integers(keys, 8),
+        binary_copy.integers(script, 2),
     ]
-    lengths = np.diff(chunk.starts)
-    of = np.concatenate([np.repeat(np.arange(len(chunk)), lengths), np.repeat(np.arange(len(chunk)), 4)])
-    tokens = np.concatenate([chunk.tokens, np.array(dated).ravel()])
-    _, first, tf = np.unique((of << 30) | words.dimensions[tokens], return_index=True, return_counts=True)
-    memory, term = of[first], tokens[first]
-    norm = lexical.K1 * (1 - lexical.B + lexical.B * (lengths + 4) / lexical.AVERAGE_LENGTH)
-    impact = tf * (lexical.K1 + 1) / (tf + norm[memory])
-    bucket = np.searchsorted(lexical.EDGES, impact, side="right")
-    signed = words.hashes[term].view(np.int32).astype(np.int64)
-    return Indexed(
-        memory, term, impact, bucket, term_keys(scopes[chunk.scopes[memory]], signed, bucket),
-        np.bincount(memory, minlength=len(chunk)),
+
+    def terms() -> bytes:
+        starts = np.concatenate([[0], np.cumsum(indexed.counts)])
+        dimensions = synthetic.vocabulary().dimensions[indexed.term]
+        groups = []
+        for count in np.unique(indexed.counts):
+            rows = np.flatnonzero(indexed.counts == count)
+            at = starts[rows][:, None] + np.arange(count)
+            columns = [None if one is None else one[rows] for one in fixed]
+            columns.append(binary_copy.integer_arrays(indexed.key[at].astype(np.int64)))
+            columns.append(binary_copy.sparsevecs(dimensions[at], indexed.impact[at], DIMENSIONS))
+            groups.append((rows, binary_copy.rows(columns)))
+        return binary_copy.interleaved(groups, len(chunk))
+
+    vectors = [ids, scope, None, binary_copy.integers(whole, 1), moment, binary_copy.halfvecs(chunk.vectors)]
+    roles = np.tile(np.frombuffer(b"speaker", np.uint8), (len(chunk), 1))
+    org = np.tile(np.frombuffer(ORG.encode(), np.uint8), (len(chunk), 1))
+    linked = [ids, entities[chunk.scopes, chunk.speakers], org, roles]
+    made = {
+        "memory_terms": await asyncio.to_thread(terms),
+        "memory_vectors": binary_copy.rows(vectors).tobytes(),
+        "memory_entities": binary_copy.rows(linked).tobytes(),
+    }
+    for table, rows in made.items():
+        began = time.perf_counter()
+        await connection.copy_to_table(table, source=binary_copy.stream([rows]), format="binary")
+        report.copy_s[table] = round(report.copy_s.get(table, 0.0) + time.perf_counter() - began, 2)
+    began = time.perf_counter()
+    await connection.copy_to_table(
+        "memories", source=_lines(chunk, ids, names, contents), columns=MEMORY_COLUMNS, format="text"
+    )
+    report.copy_s["memories"] = round(report.copy_s.get("memories", 0.0) + time.perf_counter() - began, 2)
+
+
+MEMORY_COLUMNS: Final = (
+    "id org namespace owner visibility network memory_type content content_hash source_kind session turn speaker "
+    "importance valid_at created_at"
+).split()
+
+
+async def _lines(
+    chunk: synthetic.Chunk, ids: NDArray[np.uint8], names: list[str], contents: list[str]
+) -> AsyncIterator[bytes]:
+    importance = (0.2 + 0.6 * np.random.default_rng(chunk.first).random(len(chunk))).round(3)
+    made = [
+        f"{ids[i].tobytes().hex()}\t{ORG}\t{synthetic.NAMESPACES[chunk.scopes[i]]}\t{OWNER}\tteam\texperience\tepisodic\t"
+        f"{contents[i]}\t\\\\x{hashlib.sha256(contents[i].encode()).hexdigest()}\tchat\ts{chunk.sessions[i]}\t{chunk.turns[i]}\t"
+        f"{names[i]}\t{importance[i]}\t{moment.isoformat()}\t{moment.isoformat()}\n"
+        for i, moment in enumerate(chunk.moments())
+    ]
+    for first in range(0, len(made), 2000):
+        yield "".join(made[first : first + 2000]).encode()
+
+
+async def _count(
+    connection: asyncpg.Connection,
+    parts: Sequence[tuple[synthetic.Chunk, NDArray[np.uint8], Indexed]],
+    scopes: Ints,
+    report: Report,
+) -> None:
+    """Document frequencies and sizes, as folding the changes would make them."""
+    began = time.perf_counter()
+    keys, df = np.unique(np.concatenate([indexed.key for _, _, indexed in parts]), return_counts=True)
+    rows = binary_copy.rows([binary_copy.integers(keys, 4), binary_copy.integers(df, 4)])
+    await connection.copy_to_table("term_counts", source=binary_copy.stream([rows.tobytes()]), format="binary")
+    sizes = np.bincount(np.concatenate([chunk.scopes for chunk, _, _ in parts]), minlength=len(scopes))
+    await connection.executemany(
+        "UPDATE namespaces SET memories = $2 WHERE id = $1", list(zip(scopes.tolist(), sizes.tolist(), strict=True))
+    )
+    report.copy_s["term_counts"] = round(time.perf_counter() - began, 2)
+
+
+def _seeded(parts: Sequence[tuple[synthetic.Chunk, NDArray[np.uint8], Indexed]]) -> Seeded:
+    counts = np.concatenate([indexed.counts for _, _, indexed in parts])
+    return Seeded(
+        scopes=np.concatenate([chunk.scopes for chunk, _, _ in parts]),
+        ids=np.concatenate([ids for _, ids, _ in parts]),
+        starts=np.concatenate([[0], np.cumsum(counts)]),
+        terms=np.concatenate([indexed.term.astype(np.int32) for _, _, indexed in parts]),
+        impacts=np.concatenate([indexed.impact.astype(np.float32) for _, _, indexed in parts]),
+        vectors=np.concatenate([chunk.vectors.astype(np.float16) for chunk, _, _ in parts]),
     )
 
 
-def term_keys(scopes: Ints, terms: Ints, buckets: Ints) -> NDArray[np.int32]:
-    """The SQL function `term_key` over arrays: PostgreSQL's `hashint8extended`, which is Jenkins' lookup3."""
-    value = (terms << 2) + buckets
-    low, high = (value & 0xFFFFFFFF).astype(np.uint32), (value >> 32).astype(np.uint32)
-    k = low ^ np.where(value >= 0, high, ~high)
-    a = np.full(len(k), 0x9E3779B9 + 4 + 3923095 & 0xFFFFFFFF, dtype=np.uint32)
-    b, c = a.copy(), a.copy()
+async def _verify(connection: asyncpg.Connection, chunk: synthetic.Chunk, ids: NDArray[np.uint8]) -> None:
+    """The first memories, made by the product's own functions, must be what was copied.
 
-    def turned(x: NDArray[np.uint32], by: int) -> NDArray[np.uint32]:
-        return (x << np.uint32(by)) | (x >> np.uint32(32 - by))
-
-    b = b + scopes.astype(np.uint32)  # a seed below 2^32 leaves `a` as it is
-    for by in (4, 6, 8, 16, 19, 4):  # mix: the three change places each time
-        a = (a - c) ^ turned(c, by)
-        c = c + b
-        a, b, c = b, c, a
-    # After six turns every one is back in its place.
-    a = a + k
-    for by in (14, 11, 25, 16, 4, 14, 24):  # final
-        c = (c ^ b) - turned(b, by)
-        a, b, c = b, c, a
-    # Seven turns: what was last written is `b` of the next turn.
-    return _second(a, b, c).view(np.int32)
-
-
-def _second(a: NDArray[np.uint32], b: NDArray[np.uint32], c: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    return a
+    Raises:
+        AssertionError: they are not; the message names the column.
+    """
+    contents, moments = chunk.contents(), chunk.moments()
+    for i in range(100):
+        draft = MemoryDraft(
+            namespace=synthetic.NAMESPACES[chunk.scopes[i]],
+            content=contents[i],
+            speaker=synthetic.speakers()[chunk.speakers[i]],
+            session=f"s{chunk.sessions[i]}",
+            turn=int(chunk.turns[i]),
+        )
+        document = indexed_text.document(draft, moments[i])
+        terms = [term - (term >> 31 << 32) for term in document.impacts]
+        row = await connection.fetchrow(
+            "SELECT t.*, n.namespace, hashtextextended($2, t.scope) AS own_thread, m.created_at AS made,"
+            " ARRAY (SELECT term_key(t.scope, term, b) FROM unnest($3::integer[], $4::integer[]) AS x (term, b)"
+            " ORDER BY 1) AS own_keys, ARRAY (SELECT k FROM unnest(t.keys) k ORDER BY 1) AS sorted_keys"
+            " FROM memory_terms t JOIN namespaces n ON n.id = t.scope JOIN memories m ON m.id = t.memory"
+            " WHERE memory = $1",
+            UUID(bytes=ids[i].tobytes()),
+            draft.session,
+            terms,
+            [lexical.bucket(impact) for impact in document.impacts.values()],
+        )
+        impacts = {term % DIMENSIONS: np.float32(impact) for term, impact in document.impacts.items()}
+        stored = dict(zip(row["impacts"].indices(), map(np.float32, row["impacts"].values()), strict=True))
+        for name, wanted, found in (
+            ("namespace", draft.namespace, row["namespace"]),
+            ("content", document.content, row["content"]),
+            ("script", document.script, row["script"]),
+            ("thread", row["own_thread"], row["thread"]),
+            ("valid_at", row["made"], row["valid_at"]),
+            ("keys", row["own_keys"], row["sorted_keys"]),
+            ("impacts", impacts, stored),
+        ):
+            assert wanted == found, f"{name} of memory {i}: the product makes {wanted}, copied was {found}"

@@ -134,13 +134,16 @@ def prepare(
         }
     if embedder.NAME not in replaced:
         port, api_key = ports.take(embedder.NAME), secrets.get("embedder")
-        servers.append(embedder.prepare(port=port, api_key=api_key))
+        model = embedder.bundled(settings.get("CORTEX_EMBEDDER_MODEL") or embedder.MODEL)
+        servers.append(embedder.prepare(port=port, api_key=api_key, model=model.name))
         connections |= {
             "CORTEX_EMBEDDINGS_URL": embedder.url(port),
-            "CORTEX_EMBEDDINGS_MODEL": embedder.MODEL,
+            "CORTEX_EMBEDDINGS_MODEL": model.name,
+            "CORTEX_EMBEDDINGS_DIMENSION": str(model.dimensions),
             "CORTEX_EMBEDDINGS_API_KEY": api_key,
         }
 
+    dimension = (settings | connections).get("CORTEX_EMBEDDINGS_DIMENSION") or embedder.DIMENSIONS
     processes = []
     for service in wanted:
         common = {
@@ -161,7 +164,8 @@ def prepare(
         tuple(servers),
         tuple(processes),
         superuser_dsn=postgres.url(postgres.SUPERUSER, superuser, postgres_port, "postgres", LOOPBACK),
-        migration_dsn=dsn[MIGRATION_ROLE],
+        # What a database is made for, the first time (0001_foundation.sql).
+        migration_dsn=f"{dsn[MIGRATION_ROLE]}?cortex.embedding_dimension={dimension}",
         role_passwords=RolePasswords(*(roles[role] for role in (MIGRATION_ROLE, RUNTIME_ROLE, SLEEP_ROLE))),
         webhook_secret=webhook_secrets.split(",")[0].strip(),
         provisioner_url=nats.url(PROVISIONER, passwords[PROVISIONER], nats_port),

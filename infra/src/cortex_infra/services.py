@@ -35,7 +35,7 @@ class Service:
 
 
 _CACHE: Final = frozenset({"CORTEX_CACHE_URL"})
-_EMBEDDINGS: Final = frozenset({"CORTEX_EMBEDDINGS_URL", "CORTEX_EMBEDDINGS_MODEL", "CORTEX_EMBEDDINGS_API_KEY"})
+_EMBEDDINGS: Final = frozenset(f"CORTEX_EMBEDDINGS_{part}" for part in ("URL", "MODEL", "DIMENSION", "API_KEY"))
 _DATABASE: Final = frozenset({"CORTEX_DATABASE_URL"})
 _COLD_STORE: Final = frozenset(
     f"CORTEX_COLD_STORE_{part}" for part in ("ENDPOINT", "BUCKET", "REGION", "ACCESS_KEY", "SECRET_KEY")

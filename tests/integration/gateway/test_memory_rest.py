@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 
@@ -14,6 +14,8 @@ from cortex_contracts.messages.memory import MAX_MEMORY_CHARS, MemoryDraft
 from cortex_contracts.rpc.recall import RecallQuestion
 
 PATH = "/api/v1/memory"
+NOBODY = UUID(int=7)
+"""The id of no memory; a constant, so that every worker collects the same tests."""
 TEXT = "نجتمع every Monday at 09:30"
 Start = Callable[..., AbstractAsyncContextManager[Any]]
 
@@ -118,7 +120,7 @@ async def gateway_post(gateway: Any, path: str, body: object) -> Any:
         ("/batch", {"memories": [draft(), draft(nope=1)]}, ["memories.1.nope"]),
         ("/recall", {"query": " "}, ["query"]),
         ("/recall", {"query": "q", "namespace": ["atlas"]}, ["namespace"]),
-        ("/recall", {"query": "q", "filter": {"surces": ["chat"]}}, ["filter.sorces"]),
+        ("/recall", {"query": "q", "filter": {"surces": ["chat"]}}, ["filter.surces"]),
         ("/recall", {"query": "q", "k": 101}, ["k"]),
         ("/context", {"budget_tokens": 1}, ["budget_tokens"]),
         ("/share", {"namespace": "atlas", "agent": "a", "access": "own"}, ["access"]),
@@ -152,8 +154,8 @@ async def test_an_error_of_a_service_is_a_status_with_its_sentence(
         for response in (
             await http.post(PATH, json=draft()),
             await http.post(f"{PATH}/recall", json={"query": "q"}),
-            await http.get(f"{PATH}/{uuid4()}"),
-            await http.post(f"{PATH}/{uuid4()}/forget"),
+            await http.get(f"{PATH}/{NOBODY}"),
+            await http.post(f"{PATH}/{NOBODY}/forget"),
         ):
             assert (response.status_code, response.json()["error"]) == (status, code)
             assert (str(error) in response.text) is (status != 500)
@@ -187,9 +189,9 @@ async def test_a_batch_that_becomes_larger_than_a_message_is_refused_as_too_larg
         ("POST", "/context"),
         ("POST", "/share"),
         ("GET", "/grants"),
-        ("GET", f"/{uuid4()}"),
-        ("POST", f"/{uuid4()}/forget"),
-        ("POST", f"/{uuid4()}/restore"),
+        ("GET", f"/{NOBODY}"),
+        ("POST", f"/{NOBODY}/forget"),
+        ("POST", f"/{NOBODY}/restore"),
     ],
 )
 @pytest.mark.parametrize("token", [None, "wrong"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import json
 import os
 import sys
@@ -11,10 +12,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import asyncpg
+import httpx
 import numpy as np
 import pytest
 from pgvector.asyncpg import register_vector
@@ -25,8 +28,12 @@ from starlette.routing import Route
 
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.memory import Visibility
+from cortex_contracts.rpc.recall import RECALL, RecallReply, RecallRequest
+from cortex_infra import reindex_tables, services
 from cortex_infra.bootstrap import RolePasswords, bootstrap
 from cortex_infra.migrate import migrate
+from cortex_infra.servers.running import RunningServer
+from cortex_runtime.bus import Bus
 from cortex_store import indexed_text, lexical, memories, memory_index, pages, terms
 from cortex_store.database import Database
 from cortex_store.embedding import RecordedModel, check_embedding
@@ -35,7 +42,11 @@ from cortex_store.ids import uuid7
 from cortex_store.memories import NewMemory
 from cortex_store.page_search import search_pages
 from cortex_store.pages import NewChunk, NewPage
+from cortex_testkit.cache_server import CacheServer
+from cortex_testkit.eventually import eventually
+from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.postgres_server import PASSWORD, PostgresDatabase, PostgresServer
+from cortex_testkit.process import service_process
 from cortex_testkit.tei_server import served
 
 OLD, NEW = "old-model", "new-model"
@@ -54,8 +65,9 @@ def vector(model: str, text: str) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 @dataclass
 class ModelServer:
-    """An OpenAI-compatible server of the new model; it stops at texts that `stops_at` chooses until it may go on."""
+    """An OpenAI-compatible server of one model; it stops at texts that `stops_at` chooses until it may go on."""
 
+    model: str = NEW
     stops_at: Callable[[Sequence[str]], bool] = lambda _: False
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
@@ -78,7 +90,7 @@ class ModelServer:
         )
 
     async def _models(self, _: Request) -> Response:
-        return JSONResponse({"data": [{"id": NEW}]})
+        return JSONResponse({"data": [{"id": self.model}]})
 
     async def _embeddings(self, request: Request) -> Response:
         texts = (await request.json())["input"]
@@ -86,8 +98,8 @@ class ModelServer:
             self.stopped.set()
             await self.go_on.wait()
         self.texts += texts
-        rows = [{"index": i, "embedding": vector(NEW, text).tolist()} for i, text in enumerate(texts)]
-        return JSONResponse({"data": rows, "model": NEW})
+        rows = [{"index": i, "embedding": vector(self.model, text).tolist()} for i, text in enumerate(texts)]
+        return JSONResponse({"data": rows, "model": self.model})
 
 
 @pytest.fixture
@@ -316,7 +328,6 @@ async def assert_complete(postgres: PostgresDatabase, store: Store, left: frozen
         chunks = await connection.fetch(
             "SELECT title, heading_path, text, embedding FROM chunks JOIN pages ON id = page"
         )
-        assert chunks
         for row in chunks:
             text = indexed_text.passage(row["title"], row["heading_path"], row["text"])
             assert close(row["embedding"], vector(NEW, text)), text
@@ -354,6 +365,7 @@ async def catalog(dsn: str) -> dict[str, list[str]]:
         await connection.close()
 
 
+@pytest.mark.slow
 async def test_a_store_in_use_is_moved_and_killed_thrice_on_the_way(
     postgres: PostgresDatabase, postgres_server: PostgresServer, store: Store, model_server: ModelServer
 ) -> None:
@@ -463,6 +475,75 @@ async def test_services_that_still_have_the_old_model_do_no_harm(
     async with store.database.transaction("mine") as connection:
         pages_found = await search_pages(connection, "harbour", vector(OLD, "harbour"), model=OLD)
     assert [(one.passage, one.by_vector) for one in pages_found] == [("the harbour opens at nine", None)]
+
+
+@pytest.mark.slow
+async def test_the_recall_service_answers_all_the_time_and_says_when_it_lacks_vectors(
+    postgres: PostgresDatabase,
+    nats: NatsServer,
+    cache: CacheServer,
+    store: Store,
+    model_server: ModelServer,
+    folder: Path,
+) -> None:
+    kept = await fill(store)
+    old, bus, numbers = ModelServer(OLD), Bus(nats.url("gateway"), "gateway", "0.1.0"), itertools.count()
+
+    async def recall() -> RecallReply:
+        # Never the same question twice: the answer must not come from the cache.
+        question = f"{kept[50].content} {next(numbers)}"
+        reply = await bus.request(RECALL, RecallRequest(principal=ADA, query=question, min_score=0.0))
+        assert kept[50].id in {found.memory_id for found in reply.memories}
+        return reply
+
+    async with served(old.app()) as old.url:
+        service = service_process(
+            "recall",
+            CORTEX_NATS_URL=nats.url("recall"),
+            CORTEX_DATABASE_URL=postgres.runtime_url,
+            CORTEX_CACHE_URL=cache.url,
+            CORTEX_EMBEDDINGS_URL=old.url,
+            CORTEX_EMBEDDINGS_MODEL=OLD,
+        )
+        with RunningServer(service, folder) as server:
+            await server.wait_ready()
+            await bus.open()
+            try:
+                async with running(postgres, model_server) as run:
+                    moving = asyncio.create_task(run.outcome())
+                    assert (await recall()).degraded == ()
+                    while not moving.done():
+                        await recall()
+                    await moving
+                reply = await eventually(recall, lambda reply: bool(reply.degraded))
+                assert reply.degraded == ("vectors",)
+                with pytest.raises(httpx.HTTPStatusError, match="restart with CORTEX_EMBEDDINGS_MODEL=new-model"):
+                    await services.ask(service.url, "")
+            finally:
+                await bus.close()
+
+
+async def test_what_is_not_embedded_at_the_swap_is_left_to_ingest(postgres: PostgresDatabase, store: Store) -> None:
+    mine = await store.retain(ADA, "a note", visibility=Visibility.PRIVATE)
+    theirs = await store.retain(BOB, "their note")
+    connection = await owner(postgres)
+    try:
+        async with connection.transaction():
+            await reindex_tables.prepare(connection, DIMENSIONS[NEW], NEW)
+            await reindex_tables.enqueue_all(connection)
+            assert await reindex_tables.swap(connection, DIMENSIONS[NEW], NEW) == 2
+    finally:
+        await connection.close()
+    async with store.database.unscoped() as runtime:
+        waiting = await memory_index.lease(runtime, 10, timedelta(minutes=1))
+    assert {(one.memory, one.org, one.subject, one.words) for one in waiting} == {
+        (mine.id, "mine", "ada", False),
+        (theirs.id, "yours", None, False),
+    }
+    for principal, memory in ((ADA, mine.id), (BOB, theirs.id)):
+        async with store.database.transaction(principal) as runtime:
+            assert await memory_index.add_vector(runtime, memory, vector(NEW, store.texts[memory]), NEW)
+    await assert_complete(postgres, store)
 
 
 async def test_an_unfinished_move_is_finished_or_given_up(

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import asyncpg
 import nats as nats_client
 import pytest
 from nats.aio.client import Client
@@ -91,3 +92,19 @@ async def test_reading_is_not_something_to_sleep_on(sleep: RunningServer, ingest
     await publish(ingest, event(MemoryOp.RECALL))
     await publish(ingest, event(MemoryOp.FORGET))
     assert await eventually(lambda: seen(operator), bool) == {"demo": 1}
+
+
+async def test_partitions_are_made_months_ahead(sleep: RunningServer, postgres: PostgresDatabase):
+    connection = await asyncpg.connect(postgres.migration_url)
+    try:
+
+        async def partitions() -> int:
+            found: int = await connection.fetchval(
+                "SELECT count(*) FROM pg_inherits WHERE inhparent = 'memories'::regclass"
+            )
+            return found
+
+        # This month, six more, and the default one.
+        await eventually(partitions, lambda count: count >= 8)
+    finally:
+        await connection.close()

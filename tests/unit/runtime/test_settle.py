@@ -43,6 +43,16 @@ def test_a_body_that_is_no_message_is_a_dead_letter_whose_reason_does_not_quote_
     assert "Not A Token" not in decision.reason
 
 
+@pytest.mark.parametrize("name", ["<private>the key</private>", "k" * 41, "ghp_1a2b3c", "a.b"])
+def test_a_reason_names_fields_but_not_the_keys_of_a_mapping(name: str):
+    with pytest.raises(ValidationError) as caught:
+        Capture.model_validate({"namespace": "work", "content": "text", "metadata": {name: 1, "short_key": 2}})
+    reason = settle(caught.value, 1, max_deliver=5).reason
+    assert "metadata.…: " in reason
+    assert "metadata.short_key: " in reason
+    assert name not in reason
+
+
 @pytest.mark.parametrize(("deliveries", "action"), [(1, Action.RETRY), (4, Action.RETRY), (5, Action.DEAD_LETTER)])
 def test_an_unknown_failure_is_retried_until_the_limit(deliveries: int, action: Action):
     decision = settle(KeyError("secret text"), deliveries, max_deliver=5)

@@ -129,4 +129,10 @@ def test_a_plan_reads_at_most_three_budgets(known: list[Segment], budget: int) -
     df = {segment.key: segment.df for segment in known}
     assert sum(df[key] for key in plan.keys) <= 3 * budget
     assert len(set(plan.keys)) == len(plan.keys)
-    assert plan == lexical.plan([1, 2, 3], known[::-1], 5000, budget=budget)
+    reversed_ = lexical.plan([1, 2, 3], known[::-1], 5000, budget=budget)
+    assert (plan.idfs, plan.best, set(plan.keys)) == (reversed_.idfs, reversed_.best, set(reversed_.keys))
+
+
+def test_what_is_not_counted_yet_is_always_read() -> None:
+    known = [Segment(1, 1, 11, 90), Segment(1, 2, 12, 0), Segment(2, 1, 13, 0)]
+    assert lexical.plan([1, 2], known, 1000, budget=1).keys == (12, 13)

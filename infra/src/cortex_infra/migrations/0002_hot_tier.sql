@@ -40,10 +40,11 @@ RETURN coalesce(current_setting('cortex.' || p_list, true) = '*'
 
 -- Memories in monthly partitions --------------------------------------------------------------------------------
 
--- The smallest UUIDv7 of a moment: its first 48 bits are milliseconds since 1970 (RFC 9562 section 5.7).
+-- The smallest UUIDv7 of a moment's millisecond: its first 48 bits are milliseconds since 1970 (RFC 9562 section 5.7),
+-- and nothing is older.
 CREATE FUNCTION uuid_floor(p_moment timestamptz) RETURNS uuid
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN (lpad(to_hex(floor(extract(epoch FROM p_moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
+RETURN (lpad(to_hex(greatest(floor(extract(epoch FROM p_moment) * 1000), 0)::bigint), 12, '0') || repeat('0', 20))::uuid;
 
 ALTER TABLE memories RENAME TO memories_unpartitioned;
 ALTER INDEX memories_pkey RENAME TO memories_unpartitioned_pkey;
@@ -82,43 +83,6 @@ CREATE TABLE memories_default PARTITION OF memories DEFAULT;
 ALTER TABLE memories_default ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE INDEX memories_namespace ON memories (org, namespace, id);
 CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
-
--- Make the partitions of this month and of p_ahead more; rows that the default partition took in the meantime move.
-CREATE FUNCTION ensure_memory_partitions(p_from timestamptz, p_ahead integer) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET timezone = 'UTC' AS $$
-DECLARE
-    month timestamptz := date_trunc('month', p_from);
-    last timestamptz := date_trunc('month', now()) + make_interval(months => p_ahead);
-    name text;
-    made integer := 0;
-BEGIN
-    WHILE month <= last LOOP
-        name := 'memories_' || to_char(month, 'YYYYMM');
-        IF to_regclass(name) IS NULL THEN
-            EXECUTE format('CREATE TABLE %I (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name);
-            EXECUTE format('WITH moved AS (DELETE FROM memories WHERE tableoid = ''memories_default''::regclass '
-                'AND id >= %L AND id < %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
-                uuid_floor(month), uuid_floor(month + interval '1 month'), name);
-            EXECUTE format('ALTER TABLE memories ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
-                name, uuid_floor(month), uuid_floor(month + interval '1 month'));
-            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
-            made := made + 1;
-        END IF;
-        month := month + interval '1 month';
-    END LOOP;
-    RETURN made;
-END
-$$;
-
-SELECT ensure_memory_partitions(coalesce((SELECT min(created_at) FROM memories_unpartitioned), now()), 3);
-
-INSERT INTO memories (id, org, namespace, owner, visibility, network, memory_type, content, content_hash, source_kind,
-    source_ref, session, turn, speaker, assertions, metadata, importance, valid_at, invalid_at, superseded_by,
-    created_at, tier)
-SELECT id, org, namespace, owner, visibility, network, memory_type, content, content_hash, source_kind,
-    source_ref, session, turn, speaker, assertions, metadata, importance, valid_at, invalid_at, superseded_by,
-    created_at, tier
-FROM memories_unpartitioned;
 
 -- A repeat is not a new memory: it is kept as one more occurrence of the memory it repeats.
 CREATE TABLE memory_occurrences (
@@ -208,6 +172,7 @@ CREATE TABLE term_changes (
 -- What stopped being true keeps its words and its vector here, for "as of".
 CREATE TABLE past_terms (LIKE memory_terms INCLUDING DEFAULTS, invalid_at timestamptz NOT NULL, PRIMARY KEY (memory));
 CREATE INDEX past_terms_scope ON past_terms (scope, invalid_at);
+CREATE INDEX past_terms_thread ON past_terms (thread, turn) WHERE thread IS NOT NULL;
 
 -- What is bound to a dimension, in a function: reindexing makes the tables of another model beside these, in a schema
 -- of its own, and puts them here when they are full (ADR 0014).
@@ -245,6 +210,60 @@ CREATE TABLE index_backlog (
     leased_until timestamptz
 );
 CREATE INDEX index_backlog_order ON index_backlog (queued_at);
+
+-- Make the partitions of this month and of p_ahead more; rows that the default partition took in the meantime move.
+CREATE FUNCTION ensure_memory_partitions(p_from timestamptz, p_ahead integer) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET timezone = 'UTC' AS $$
+DECLARE
+    month timestamptz := date_trunc('month', p_from);
+    last timestamptz := date_trunc('month', now()) + make_interval(months => p_ahead);
+    name text;
+    made integer := 0;
+    first uuid;
+    after uuid;
+    occurrences memory_occurrences[];
+    accesses memory_access[];
+    links memory_entities[];
+    waiting index_backlog[];
+BEGIN
+    WHILE month <= last LOOP
+        name := 'memories_' || to_char(month, 'YYYYMM');
+        IF to_regclass(name) IS NULL THEN
+            -- To the foreign keys a row that moves is deleted, so what refers to it is put back behind it. Nothing can
+            -- be added to it in the meantime: that takes a lock on its row.
+            LOCK TABLE memories_default IN ACCESS EXCLUSIVE MODE;
+            first := uuid_floor(month);
+            after := uuid_floor(month + interval '1 month');
+            occurrences := ARRAY (SELECT o FROM memory_occurrences o WHERE memory >= first AND memory < after);
+            accesses := ARRAY (SELECT a FROM memory_access a WHERE memory >= first AND memory < after);
+            links := ARRAY (SELECT l FROM memory_entities l WHERE memory >= first AND memory < after);
+            waiting := ARRAY (SELECT b FROM index_backlog b WHERE memory >= first AND memory < after);
+            EXECUTE format('CREATE TABLE %I (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name);
+            EXECUTE format('WITH moved AS (DELETE FROM memories WHERE tableoid = ''memories_default''::regclass '
+                'AND id >= %L AND id < %L RETURNING *) INSERT INTO %I SELECT * FROM moved', first, after, name);
+            EXECUTE format('ALTER TABLE memories ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', name, first, after);
+            INSERT INTO memory_occurrences SELECT * FROM unnest(occurrences);
+            INSERT INTO memory_access SELECT * FROM unnest(accesses);
+            INSERT INTO memory_entities SELECT * FROM unnest(links);
+            INSERT INTO index_backlog SELECT * FROM unnest(waiting);
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
+            made := made + 1;
+        END IF;
+        month := month + interval '1 month';
+    END LOOP;
+    RETURN made;
+END
+$$;
+
+SELECT ensure_memory_partitions(coalesce((SELECT min(created_at) FROM memories_unpartitioned), now()), 3);
+
+INSERT INTO memories (id, org, namespace, owner, visibility, network, memory_type, content, content_hash, source_kind,
+    source_ref, session, turn, speaker, assertions, metadata, importance, valid_at, invalid_at, superseded_by,
+    created_at, tier)
+SELECT id, org, namespace, owner, visibility, network, memory_type, content, content_hash, source_kind,
+    source_ref, session, turn, speaker, assertions, metadata, importance, valid_at, invalid_at, superseded_by,
+    created_at, tier
+FROM memories_unpartitioned;
 
 INSERT INTO namespaces (org, namespace) SELECT DISTINCT org, namespace FROM memories;
 INSERT INTO memory_vectors (memory, scope, private_to, is_global, valid_at, embedding)
@@ -484,13 +503,19 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     ORDER BY t.memory LIMIT 8
 $$;
 
--- Turns of a session of a namespace from p_from to p_to, in order, that the principal may read.
-CREATE FUNCTION find_turns(p_namespace text, p_session text, p_from integer, p_to integer)
+-- Turns of a session of a namespace from p_from to p_to, in order, that the principal may read: the live ones, or those
+-- that were true at p_as_of.
+CREATE FUNCTION find_turns(p_namespace text, p_session text, p_from integer, p_to integer,
+    p_as_of timestamptz DEFAULT NULL)
 RETURNS TABLE (memory uuid, turn integer)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT t.memory, t.turn FROM namespaces n JOIN memory_terms t ON t.thread = hashtextextended(p_session, n.id)
+    SELECT t.memory, t.turn FROM namespaces n JOIN (
+        SELECT memory, scope, private_to, is_global, valid_at, thread, turn FROM memory_terms UNION ALL
+        SELECT memory, scope, private_to, is_global, valid_at, thread, turn FROM past_terms
+        WHERE p_as_of IS NOT NULL AND invalid_at > p_as_of
+    ) t ON t.thread = hashtextextended(p_session, n.id)
     WHERE n.org = current_setting('cortex.org', true) AND n.namespace = p_namespace AND t.scope = n.id
-        AND t.turn BETWEEN p_from AND p_to
+        AND t.turn BETWEEN p_from AND p_to AND (p_as_of IS NULL OR t.valid_at <= p_as_of)
         AND current_setting('cortex.subject', true) <> '' AND (bound_to('readable', n.namespace) OR t.is_global)
         AND (t.private_to IS NULL OR t.private_to = hashtextextended(current_setting('cortex.subject', true), 0))
     ORDER BY t.turn, t.memory
@@ -513,10 +538,10 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH scopes AS MATERIALIZED (SELECT scope, memories FROM searched_scopes(p_namespaces))
     SELECT NULL::integer, NULL::integer, NULL::integer, coalesce(sum(greatest(memories, 0)), 0)::integer FROM scopes
     UNION ALL
-    SELECT k.term, k.bucket, k.key, greatest(coalesce(c.df, 0), 0)
+    -- One lookup per key: joined, the whole table would be read.
+    SELECT k.term, k.bucket, k.key, greatest(coalesce((SELECT c.df FROM term_counts c WHERE c.key = k.key), 0), 0)
     FROM (SELECT t AS term, b AS bucket, term_key(s.scope, t, b) AS key
         FROM scopes s, unnest(p_terms) AS t, generate_series(0, 3) AS b) k
-    LEFT JOIN term_counts c ON c.key = k.key
 $$;
 
 -- What a recall may be narrowed to; null fields narrow nothing. Times are half-open: [since, until).
@@ -558,11 +583,12 @@ BEGIN
     END IF;
     IF (p_filter).since IS NOT NULL THEN v_allowed := v_allowed || ' AND t.valid_at >= ($4).since'; END IF;
     IF (p_filter).until IS NOT NULL THEN v_allowed := v_allowed || ' AND t.valid_at < ($4).until'; END IF;
+    -- An id knows milliseconds, a bound microseconds: what was made in the millisecond of a bound was made before it.
     IF (p_filter).created_since IS NOT NULL THEN
-        v_allowed := v_allowed || ' AND t.memory >= uuid_floor(($4).created_since)';
+        v_allowed := v_allowed || ' AND t.memory >= uuid_floor(($4).created_since + interval ''999 us'')';
     END IF;
     IF (p_filter).created_until IS NOT NULL THEN
-        v_allowed := v_allowed || ' AND t.memory < uuid_floor(($4).created_until)';
+        v_allowed := v_allowed || ' AND t.memory < uuid_floor(($4).created_until + interval ''999 us'')';
     END IF;
     IF (p_filter).entities IS NOT NULL THEN
         v_allowed := v_allowed || ' AND EXISTS (SELECT FROM memory_entities e WHERE e.memory = t.memory '
@@ -588,8 +614,9 @@ BEGIN
     END IF;
 
     IF cardinality(p_keys) > 0 THEN
+        -- "+ 0": the keys alone are looked up; an index on the scope would bring an entry for every memory in it.
         EXECUTE format('SELECT array_agg(memory) FROM (SELECT t.memory FROM %s t WHERE t.keys && $6 AND %s '
-            'ORDER BY t.impacts <#> $7, t.memory LIMIT $8) best', v_terms, v_allowed)
+            'ORDER BY t.impacts <#> $7, t.memory LIMIT $8) best', v_terms, replace(v_allowed, 't.scope =', 't.scope + 0 ='))
             INTO v_by_words
             USING v_scopes, v_readable, v_subject, p_filter, p_embedding, p_keys, p_idfs, p_limit;
     END IF;
@@ -610,10 +637,9 @@ BEGIN
             JOIN %1$s t ON t.memory = u.memory
         ), around AS (
             SELECT memory FROM found UNION
-            SELECT t.memory FROM (SELECT DISTINCT thread, near FROM found, generate_series(turn - $8, turn + $8) AS near
-                WHERE thread IS NOT NULL AND $8 > 0) f
-            JOIN %1$s t ON t.thread = f.thread AND t.turn = f.near
-            WHERE %2$s
+            SELECT near.memory FROM found f, LATERAL (SELECT t.memory FROM %1$s t
+                WHERE t.thread = f.thread AND t.turn BETWEEN f.turn - $8 AND f.turn + $8 AND %2$s OFFSET 0) near
+            WHERE f.thread IS NOT NULL AND $8 > 0
         )
         SELECT t.memory, (-(t.impacts <#> $9))::real, (1 - (v.embedding <=> $5))::real, t.thread, t.turn, t.valid_at,
             t.script, CASE WHEN $10 IS NULL THEN 0 ELSE coalesce((SELECT max(CASE e.role WHEN ''speaker'' THEN 2 ELSE 1 END)
@@ -665,7 +691,9 @@ BEGIN
     END LOOP;
     EXECUTE format('CREATE POLICY read ON entities FOR SELECT TO cortex_runtime '
         'USING (org = (SELECT current_setting(''cortex.org'', true)) AND bound_to(''readable'', namespace))');
-    EXECUTE format('CREATE POLICY write ON entities TO cortex_runtime USING (%s) WITH CHECK (%s)', writable, writable);
+    EXECUTE format('CREATE POLICY add ON entities FOR INSERT TO cortex_runtime WITH CHECK (%s)', writable);
+    EXECUTE format('CREATE POLICY change ON entities FOR UPDATE TO cortex_runtime USING (%s) WITH CHECK (%s)', writable,
+        writable);
     EXECUTE 'CREATE POLICY read ON namespaces FOR SELECT TO cortex_runtime '
         'USING (org = (SELECT current_setting(''cortex.org'', true)) AND bound_to(''readable'', namespace))';
 

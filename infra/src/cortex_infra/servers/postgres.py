@@ -30,7 +30,7 @@ _SETTINGS: Final = {
     "unix_socket_directories": "",
     "password_encryption": "scram-sha-256",
     # A small machine: five services with small pools.
-    "shared_buffers": "128MB",
+    "shared_buffers": "512MB",
     "max_connections": "60",
     "work_mem": "8MB",
     "maintenance_work_mem": "64MB",

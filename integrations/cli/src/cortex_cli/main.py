@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cortex_cli import ask, dead_letters, mcp, memory, recall, retain, status, up, watch
+from cortex_cli import ask, dead_letters, mcp, memory, recall, reindex, retain, status, up, watch
 from cortex_runtime import VERSION
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -37,6 +37,7 @@ app.command("get")(memory.get)
 app.command("forget")(memory.forget)
 app.command("restore")(memory.restore)
 app.command("share")(memory.share)
+app.command("reindex")(reindex.reindex)
 app.command("watch")(watch.watch)
 app.command("mcp")(mcp.mcp)
 app.add_typer(dead_letters.app, name="dlq")

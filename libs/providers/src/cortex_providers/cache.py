@@ -15,7 +15,6 @@ from cortex_providers.embedder import Embedder, TextKind, Vectors
 from cortex_runtime import logs
 
 TTL_S: Final = 3600
-COUNTER_TTL_S: Final = 86_400
 TIMEOUT_S: Final = 0.25
 """A cache slower than this is not used for the call."""
 
@@ -52,28 +51,25 @@ class Cache:
                 await pipeline.execute()
         except (RedisError, OSError, TimeoutError) as error:
             self._report(error)
+            return
+        self._report(None)
 
-    async def increment(self, keys: Sequence[str]) -> None:
-        """Raise counters by one, if the cache is there. They live for a day after the last time: longer than any value
-        that was cached under them."""
+    async def get_or_put(self, keys: Sequence[str], value: bytes, ttl_s: int) -> list[bytes] | None:
+        """The values of `keys` in order, `value` kept where there was none; none at all if the cache is away."""
         try:
-            async with self._client.pipeline(transaction=False) as pipeline:
-                for key in keys:
-                    pipeline.incr(key)
-                    pipeline.expire(key, COUNTER_TTL_S)
-                await pipeline.execute()
-        except (RedisError, OSError, TimeoutError) as error:
-            self._report(error)
-
-    async def counters(self, keys: Sequence[str]) -> str | None:
-        """The values of counters in order as one text; none if the cache is away."""
-        try:
-            values = cast("list[bytes | None]", await self._client.mget(keys))
+            values = await self._client.mget(keys)
+            if None in values:
+                async with self._client.pipeline(transaction=False) as pipeline:
+                    for key, found in zip(keys, values, strict=True):
+                        if found is None:
+                            pipeline.set(key, value, ex=ttl_s, nx=True)
+                    pipeline.mget(keys)
+                    values = (await pipeline.execute())[-1]
         except (RedisError, OSError, TimeoutError) as error:
             self._report(error)
             return None
         self._report(None)
-        return ",".join("0" if value is None else value.decode() for value in values)
+        return None if None in values else cast("list[bytes]", values)
 
     async def open(self) -> None:
         """Nothing to do: it connects when used, and may be away."""

@@ -102,14 +102,22 @@ class Bus:
         """Answer an RPC, shared with the other replicas of the service."""
         self._rpc.add(rpc, handler)
 
-    def consume(self, consumer: Consumer, model: type[MessageT], handler: Handler[MessageT]) -> None:
+    def consume(
+        self,
+        consumer: Consumer,
+        model: type[MessageT],
+        handler: Handler[MessageT],
+        *,
+        dead_body: Callable[[bytes], bytes] = bytes,
+    ) -> None:
         """Work through a durable consumer, shared with the other replicas; `settle` decides each message's fate.
 
         The handler must be idempotent by `Delivery.message_id`. While it runs the server is told that it does.
+        `dead_body` makes of a body what a dead letter may keep of it.
         """
 
         async def receive(message: NatsMessage) -> None:
-            await self._process(consumer, model, handler, message)
+            await self._process(consumer, model, handler, dead_body, message)
 
         self._consumers.append(consumer)
         self._broker.subscriber(
@@ -185,7 +193,12 @@ class Bus:
         return await call(self.client, rpc, request, timeout_s=timeout_s or rpc.timeout_s)
 
     async def _process(
-        self, consumer: Consumer, model: type[MessageT], handler: Handler[MessageT], message: NatsMessage
+        self,
+        consumer: Consumer,
+        model: type[MessageT],
+        handler: Handler[MessageT],
+        dead_body: Callable[[bytes], bytes],
+        message: NatsMessage,
     ) -> None:
         raw = message.raw_message
         sent = dict(raw.headers or {})
@@ -222,9 +235,16 @@ class Bus:
                     reason=decision.reason,
                     exc_info=None if known else error,
                 )
-            await self._apply(consumer, delivery, message, decision)
+            await self._apply(consumer, delivery, dead_body, message, decision)
 
-    async def _apply(self, consumer: Consumer, delivery: Delivery, message: NatsMessage, decision: Settlement) -> None:
+    async def _apply(
+        self,
+        consumer: Consumer,
+        delivery: Delivery,
+        dead_body: Callable[[bytes], bytes],
+        message: NatsMessage,
+        decision: Settlement,
+    ) -> None:
         """Tell the server. When it cannot be told it redelivers after `ack_wait`, and the inbox knows the message."""
         try:
             match decision.action:
@@ -242,7 +262,8 @@ class Bus:
                         decision.reason,
                         delivery.headers,
                     )
-                    await self.publish_raw(subject, message.raw_message.data, message_id=message_id, headers=more)
+                    body = dead_body(message.raw_message.data)
+                    await self.publish_raw(subject, body, message_id=message_id, headers=more)
                     await message.raw_message.term()
         except Exception as error:  # edge: a message that cannot be settled comes again, and must not stop the rest
             log.warning("settlement not confirmed", consumer=consumer.name, error=type(error).__name__)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -22,6 +23,9 @@ from cortex_contracts.errors import Permanent, Retryable
 FIRST_DELAY_S: Final = 0.25
 LONGEST_DELAY_S: Final = 15.0
 """A dependency that comes back is noticed within this time, however long it was away."""
+
+
+_FIELD: Final = re.compile(r"[a-z_]{1,40}")
 
 
 class Action(StrEnum):
@@ -70,9 +74,14 @@ def retry_delay(deliveries: int, jitter: float | None = None) -> float:
 
 
 def describe(error: ValidationError) -> str:
-    """Which fields are wrong and why, without the values that were sent."""
+    """Which fields are wrong and why, without the values that were sent. The keys of a mapping are values too: what
+    does not look like the name of a field is not shown."""
     problems = [
-        f"{'.'.join(str(part) for part in item['loc']) or 'body'}: {item['msg']}"
+        f"{'.'.join(_place(part) for part in item['loc']) or 'body'}: {item['msg']}"
         for item in error.errors(include_url=False, include_input=False, include_context=False)
     ]
     return "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
+
+
+def _place(part: int | str) -> str:
+    return str(part) if isinstance(part, int) or _FIELD.fullmatch(part) else "…"

@@ -205,6 +205,12 @@ async def outline(
     return tuple(from_row(row) for row in rows)
 
 
+async def ensure_partitions(connection: Connection, months_ahead: int) -> int:
+    """Make the partitions of this month and the next ones; how many were new. Needs no binding, but sleep's role."""
+    made: int = await connection.fetchval("SELECT ensure_memory_partitions(now(), $1)", months_ahead)
+    return made
+
+
 async def counts(connection: Connection) -> tuple[NamespaceCount, ...]:
     """How many memories the principal may read, per namespace, in alphabetical order."""
     rows = await connection.fetch(COUNTS)

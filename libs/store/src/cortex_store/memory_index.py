@@ -116,7 +116,7 @@ FROM search_memories($1, $2, $3, $4, $5, $6, $7, $8, $9,
 AROUND: Final = """
 SELECT w.id, f.memory
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::integer[]) AS w (id, namespace, session, turn),
-    find_turns(w.namespace, w.session, w.turn - $5, w.turn + $5) AS f ORDER BY w.id, f.turn, f.memory
+    find_turns(w.namespace, w.session, w.turn - $5, w.turn + $5, $6) AS f ORDER BY w.id, f.turn, f.memory
 """
 LOCK_CONTENT: Final = """
 SELECT pg_advisory_xact_lock(hashtextextended(current_setting('cortex.org') || '/' || $1, $2))
@@ -165,14 +165,14 @@ async def turns(connection: Connection, namespace: str, session: str, first: int
 
 
 async def turns_around(
-    connection: Connection, said: Sequence[tuple[UUID, str, str, int]], turns: int
+    connection: Connection, said: Sequence[tuple[UUID, str, str, int]], turns: int, as_of: datetime | None = None
 ) -> dict[UUID, tuple[UUID, ...]]:
-    """For memories (id, namespace, session, turn), the live memories of the turns around them, in order of the turns,
-    themselves included."""
+    """For memories (id, namespace, session, turn), the memories of the turns around them that are live, or were true at
+    `as_of`, in order of the turns, themselves included."""
     found: dict[UUID, tuple[UUID, ...]] = {}
     if said:
         columns = [list(column) for column in zip(*said, strict=True)]
-        for row in await connection.fetch(AROUND, *columns, turns):
+        for row in await connection.fetch(AROUND, *columns, turns, as_of):
             found[row["id"]] = (*found.get(row["id"], ()), row["memory"])
     return found
 

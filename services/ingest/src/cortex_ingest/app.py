@@ -5,7 +5,7 @@ from __future__ import annotations
 from cortex_contracts.messages.commands import Capture, SyncVault
 from cortex_contracts.rpc import ingest as rpc
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS
-from cortex_ingest.captures import Captures
+from cortex_ingest.captures import Captures, redacted_body
 from cortex_ingest.changes import Changes
 from cortex_ingest.config import IngestSettings
 from cortex_ingest.git_repository import GitRepository
@@ -51,7 +51,7 @@ def build(settings: IngestSettings) -> Service:
             worker.wake()
 
     retain = Retain(database, embedder, generations, committed)
-    service.bus.consume(INGEST_CAPTURES, Capture, Captures(retain).handle)
+    service.bus.consume(INGEST_CAPTURES, Capture, Captures(retain).handle, dead_body=redacted_body)
     changes = Changes(database, embedder, generations, committed)
     memory = MemoryRpc(database, retain, changes, settings.embeddings_dimension)
     service.bus.serve(rpc.RETAIN, memory.retain)

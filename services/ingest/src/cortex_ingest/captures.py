@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from cortex_contracts import subjects
@@ -9,12 +10,18 @@ from cortex_contracts.errors import InvalidMessage
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.commands import Capture
 from cortex_contracts.messages.memory import MemoryDraft, MemoryType, Network, Visibility
+from cortex_contracts.streams import CAPTURES
+from cortex_ingest.errors import NothingLeft
+from cortex_ingest.intake import redacted, secret_by_name
 from cortex_ingest.retain import Delivered, Retain
+from cortex_runtime import logs
 from cortex_runtime.bus import Delivery
 
 CONSUMER: Final = "captures"
 PUBLISHER: Final = "capture"
 """Subject of a capture that names no owner."""
+
+log = logs.get(__name__)
 
 
 class Captures:
@@ -26,7 +33,8 @@ class Captures:
     async def handle(self, capture: Capture, delivery: Delivery) -> None:
         """Retain one capture. The org and the kind of source come from the subject, never from the body.
 
-        Idempotent by the message id within the org.
+        Idempotent by the message id within the org. A capture that held nothing but what must not be stored is done: as
+        a dead letter it would be stored.
 
         Raises:
             Unavailable: the database is away; the capture comes again.
@@ -57,6 +65,39 @@ class Captures:
         )
         # NATS admits a publisher to the subjects of its org; within it a capture may write any namespace.
         principal = Principal(org=org, subject=capture.owner or PUBLISHER)
-        await self._retain.retain(
-            principal, draft, embed=False, delivered=Delivered(CONSUMER, f"{org}/{delivery.message_id}")
-        )
+        delivered = Delivered(CONSUMER, f"{org}/{delivery.message_id}")
+        try:
+            await self._retain.retain(principal, draft, embed=False, delivered=delivered)
+        except NothingLeft:
+            log.info("capture held nothing that may be stored", stream=delivery.stream, sequence=delivery.sequence)
+
+
+def redacted_body(body: bytes) -> bytes:
+    """The body of a capture as a dead letter may keep it; empty when it would outgrow the stream.
+
+    JSON stays JSON and each text in it is redacted by itself, as intake does it: a replay has the effect that the
+    capture would have had.
+    """
+    text = body.decode(errors="replace")
+    try:
+        kept = json.dumps(_redacted(json.loads(text)), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        kept = redacted(text).text
+    clean = kept.encode(errors="replace")
+    return clean if len(clean) <= CAPTURES.max_message_bytes else b""
+
+
+def _redacted(value: object) -> object:
+    match value:
+        case str():
+            return redacted(value).text
+        case list():
+            return [_redacted(one) for one in value]
+        case dict():
+            return dict(_member(str(name), one) for name, one in value.items())
+    return value
+
+
+def _member(name: str, value: object) -> tuple[str, object]:
+    name, clean = redacted(name).text, _redacted(value)
+    return name, (secret_by_name(name, clean) or clean) if isinstance(clean, str) else clean

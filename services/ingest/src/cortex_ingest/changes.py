@@ -77,9 +77,7 @@ class Changes:
             async with self._database.transaction(principal) as connection:
                 memory = await memories.get(connection, memory_id)
                 writable = memory is not None and await memory_index.may_write(connection, memory.namespace)
-                before = None
-                if memory is not None and memory.session is not None and memory.turn:
-                    before = await previous_turn(connection, memory.namespace, memory.session, memory.turn)
+                before = None if memory is None else await previous_turn(connection, memory)
             if memory is None or not writable:
                 unknown.append(memory_id)
                 continue

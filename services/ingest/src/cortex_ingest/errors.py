@@ -1,4 +1,4 @@
-"""What can go wrong with a vault.
+"""What can go wrong with a vault, and with a draft of a memory.
 
 CortexError (cortex_contracts)
 ├── Retryable
@@ -7,12 +7,14 @@ CortexError (cortex_contracts)
 └── Permanent
     ├── UnknownVault            no vault of that name is configured
     ├── BranchMissing           the repository has no such branch (any more)
-    └── UnreadablePage          a file is no page; the others are
+    ├── UnreadablePage          a file is no page; the others are
+    └── InvalidMessage (cortex_contracts)
+        └── NothingLeft         all of a draft's content had to be cut out
 """
 
 from __future__ import annotations
 
-from cortex_contracts.errors import ErrorCode, Permanent, Retryable
+from cortex_contracts.errors import ErrorCode, InvalidMessage, Permanent, Retryable
 
 
 class RepositoryUnreachable(Retryable):
@@ -37,3 +39,7 @@ class BranchMissing(Permanent):
 
 class UnreadablePage(Permanent):
     """The file is no page."""
+
+
+class NothingLeft(InvalidMessage):
+    """All of the content was private, a credential or injected."""

@@ -80,10 +80,7 @@ class Indexer:
             found = await memories.by_ids(connection, [one.memory for one in waiting])
             texts = []
             for memory in found.values():
-                before = None
-                if memory.session is not None and memory.turn:
-                    before = await previous_turn(connection, memory.namespace, memory.session, memory.turn)
-                texts.append(indexed_text.meaning(memory, before))
+                texts.append(indexed_text.meaning(memory, await previous_turn(connection, memory)))
             for one in waiting:
                 if one.words and one.memory in found:
                     document = indexed_text.document(found[one.memory], found[one.memory].valid_at)

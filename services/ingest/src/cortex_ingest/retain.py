@@ -132,9 +132,9 @@ class Retain:
             return None
         known = batch.get((draft.namespace, draft.session, draft.turn - 1))
         if known is not None:
-            return known
+            return known if known.visibility is draft.visibility else None
         async with self._database.transaction(principal) as connection:
-            return await previous_turn(connection, draft.namespace, draft.session, draft.turn)
+            return await previous_turn(connection, draft)
 
     async def _write(
         self,
@@ -252,11 +252,14 @@ class Retain:
         )
 
 
-async def previous_turn(connection: Connection, namespace: str, session: str, turn: int) -> Memory | None:
-    """The stored turn before `turn` of a session, if the principal may read it."""
-    before = await memory_index.turns(connection, namespace, session, turn - 1, turn - 1)
-    found = await memories.by_ids(connection, before[-1:])
-    return next(iter(found.values()), None)
+async def previous_turn(connection: Connection, said: MemoryDraft | Memory) -> Memory | None:
+    """The stored turn before one of a session, if there is one with the same readers: what others read must not be made
+    of what is private."""
+    if said.session is None or not said.turn:
+        return None
+    before = await memory_index.turns(connection, said.namespace, said.session, said.turn - 1, said.turn - 1)
+    found = await memories.by_ids(connection, before)
+    return next((one for one in found.values() if one.visibility is said.visibility), None)
 
 
 async def link(connection: Connection, memory_id: UUID, said: indexed_text.Said) -> None:

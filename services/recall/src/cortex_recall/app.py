@@ -41,7 +41,7 @@ def build(settings: RecallSettings) -> Service:
     service.background("access_log", access_log.run)
 
     hot_tier = HotTier(database)
-    results = ResultCache(cache, Generations(cache))
+    results = ResultCache(cache, Generations(cache), settings.recall_cache_ttl_s)
     recall = Recall(hot_tier, vectors, results, access_log, reranker, settings.recall_recipe)
     service.bus.serve(RECALL, recall.recall)
     service.bus.serve(GET, Provenance(database, results).get)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from cortex_recall.fusion import Recipe
 from cortex_runtime.settings import (
@@ -24,3 +26,5 @@ class RecallSettings(ServiceSettings, DatabaseSettings, EmbeddingsSettings, Rera
     recall_port: int = setting("RECALL_PORT", default=9894)
     recall_recipe: Recipe = setting("RECALL_RECIPE", default=Recipe())
     """How evidence becomes a score; JSON with the fields that differ from the measured default."""
+    recall_cache_ttl_s: Annotated[float, Field(gt=0, le=3600)] = setting("RECALL_CACHE_TTL_S", default=10.0)
+    """How old a cached answer may be, in seconds, that no writer could call old because the cache was away."""

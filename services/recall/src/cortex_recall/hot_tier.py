@@ -82,11 +82,14 @@ class _Reading:
     async def rows(self, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
         return await memories.by_ids(self._connection, ids)
 
-    async def around(self, found: Sequence[Memory], turns: int) -> Mapping[UUID, tuple[Memory, ...]]:
+    async def around(
+        self, found: Sequence[Memory], turns: int, as_of: datetime | None
+    ) -> Mapping[UUID, tuple[Memory, ...]]:
         near = await memory_index.turns_around(
             self._connection,
             [(one.id, one.namespace, one.session, one.turn) for one in found if one.session and one.turn is not None],
             turns,
+            as_of,
         )
         known = await memories.by_ids(self._connection, sorted({id_ for ids in near.values() for id_ in ids}))
         return {

@@ -52,8 +52,11 @@ class Reading(Protocol):
         """The memories among `ids` that the principal may read."""
         ...
 
-    async def around(self, memories: Sequence[Memory], turns: int) -> Mapping[UUID, tuple[Memory, ...]]:
-        """The turns around each memory that is one of a session, in order, itself not included."""
+    async def around(
+        self, memories: Sequence[Memory], turns: int, as_of: datetime | None
+    ) -> Mapping[UUID, tuple[Memory, ...]]:
+        """The turns around each memory that is one of a session, in order, itself not included: those that are true, or
+        were at `as_of`."""
         ...
 
 

@@ -6,7 +6,8 @@ must happen after the answer (access counts, the recall event) is noted for late
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -40,12 +41,11 @@ from cortex_store import terms
 from cortex_store.memories import Memory
 from cortex_store.memory_index import Candidate, Filter
 
-CANDIDATES: Final = 100
-"""How many each way contributes."""
+CANDIDATES: Final = 50
+"""How many each way contributes, or k if that is more: 40 to 200 find the evidence equally well, and the turns around
+them are what a search costs."""
 AROUND: Final = 2
 """Turns on each side of a candidate that lend it their scores."""
-MARGIN: Final = 20
-"""Rows fetched beyond k: importance, which is in the rows, may reorder that many."""
 RERANKED: Final = 20
 RERANK_LIMIT_S: Final = 0.25
 EMPTY_FILTER: Final = Filter()
@@ -81,16 +81,22 @@ class Recall:
         self._access_log = access_log
         self._reranker = reranker
         self._recipe = recipe
+        # An answer of another recipe is another answer.
+        self._kind = f"recall-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:8]}"
 
     async def recall(self, request: RecallRequest) -> RecallReply:
         """The memories that answer `request` among those that its principal may read.
 
         Raises:
-            InvalidMessage: the time zone is unknown.
+            InvalidMessage: the time zone is unknown, or `as_of` is outside its calendar.
             Unavailable: the hot tier cannot be read.
         """
         watch = Stopwatch()
-        key = "" if request.explain else await self._cache.key("recall", request.principal, request, request.namespaces)
+        key = (
+            None
+            if request.explain
+            else await self._cache.key(self._kind, request.principal, request, request.namespaces)
+        )
         kept = await self._cache.get(key, RecallReply)
         if kept is not None:
             reply = kept.model_copy(update={"took_ms": watch.total_ms(), "cached": True})
@@ -122,7 +128,7 @@ class Recall:
                     names=entities.candidates(request.query),
                     filter_names=_keys(request.filter.entities),
                     filter=_filter(request, window),
-                    limit=CANDIDATES,
+                    limit=max(CANDIDATES, request.k),
                     around=AROUND,
                 )
             )
@@ -131,7 +137,7 @@ class Recall:
             floor = self._floor(request)
             above = [one for one in scored if one.relevance >= floor]
             watch.lap("fuse")
-            rows = await reading.rows([one.id for one in above[: max(request.k, RERANKED) + MARGIN]])
+            rows = await reading.rows([one.id for one in _contenders(above, max(request.k, RERANKED))])
             ranked = sorted(
                 (
                     _Ranked(rows[one.id], one, salient(one.relevance, rows[one.id].importance))
@@ -149,14 +155,15 @@ class Recall:
             chosen, spent, over_budget = pack(
                 ranked[: request.k], lambda one: tokens(_content(one.memory, request)), request.budget_tokens
             )
-            around = (
-                await reading.around([one.memory for one in chosen], request.neighbours) if request.neighbours else {}
-            )
+            around: dict[UUID, tuple[Memory, ...]] = {}
+            if request.neighbours:
+                near = await reading.around([one.memory for one in chosen], request.neighbours, request.as_of)
+                around, spent = _fit(chosen, near, request, spent)
         ranks = _ranks(found.candidates) if request.explain else {}
         memories = tuple(
             _recalled(one, _content(one.memory, request)).model_copy(
                 update={
-                    "neighbours": tuple(view(turn) for turn in around.get(one.memory.id, ())),
+                    "neighbours": tuple(view(turn, _content(turn, request)) for turn in around.get(one.memory.id, ())),
                     "explanation": _explanation(one, ranks[one.memory.id]) if request.explain else None,
                 }
             )
@@ -216,7 +223,10 @@ def _window(request: RecallRequest) -> times.TimeReading | None:
         zone = ZoneInfo(request.timezone)
     except (KeyError, ValueError, OSError):
         raise InvalidMessage(f"timezone: {request.timezone!r} is no IANA time zone") from None
-    return times.understand(request.query, request.as_of.astimezone(zone) if request.as_of else datetime.now(zone))
+    try:
+        return times.understand(request.query, request.as_of.astimezone(zone) if request.as_of else datetime.now(zone))
+    except OverflowError:
+        raise InvalidMessage("as_of: outside the calendar of its time zone, which has the years 1 to 9999") from None
 
 
 def _filter(request: RecallRequest, window: times.TimeReading | None) -> Filter:
@@ -252,6 +262,25 @@ def _evidence(candidate: Candidate, window: times.TimeReading | None, script: in
         in_time=window is not None and window.start <= candidate.valid_at < window.end,
         foreign=bool(script and candidate.script) and candidate.script != script,
     )
+
+
+def _contenders(above: Sequence[Scored], count: int) -> list[Scored]:
+    """Those of `above` (best first) that may be among the best `count` by score: importance is in the rows."""
+    least = salient(above[count - 1].relevance, 0.0) if count <= len(above) else 0.0
+    return [one for one in above if salient(one.relevance, 1.0) >= least]
+
+
+def _fit(
+    chosen: Sequence[_Ranked], near: Mapping[UUID, tuple[Memory, ...]], request: RecallRequest, spent: int
+) -> tuple[dict[UUID, tuple[Memory, ...]], int]:
+    """The turns around each memory so far as what the memories left of the budget goes, and what all of it costs."""
+    around: dict[UUID, tuple[Memory, ...]] = {}
+    for one in chosen:
+        left = None if request.budget_tokens is None else request.budget_tokens - spent
+        turns, price, _ = pack(near.get(one.memory.id, ()), lambda turn: tokens(_content(turn, request)), left)
+        around[one.memory.id] = tuple(turns)
+        spent += price
+    return around, spent
 
 
 def _content(memory: Memory, request: RecallRequest) -> str:

@@ -9,6 +9,7 @@ from cortex_runtime.outbox import OutboxRelay
 from cortex_runtime.service import Service
 from cortex_sleep.config import SleepSettings
 from cortex_sleep.observe import Observer
+from cortex_sleep.partitions import Partitions
 from cortex_sleep.status import Status
 from cortex_store.database import Database
 
@@ -21,6 +22,7 @@ def build(settings: SleepSettings) -> Service:
     )
     outbox = OutboxRelay(database, service.bus)
     service.background("outbox", outbox.run)
+    service.background("partitions", Partitions(database).run)
     service.bus.consume(SLEEP_MEMORY_EVENTS, MemoryEvent, Observer(database, outbox.wake).observe)
     service.bus.serve(SLEEP_STATUS, Status(database).status)
     return service

@@ -62,7 +62,6 @@ class MemoryRequest(Message):
 
     principal: Principal
     memory_id: UUID
-    reason: ShortText = ""
 
 
 class Changed(Message):
