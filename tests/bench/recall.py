@@ -25,7 +25,7 @@ import seeding
 import synthetic_memories as synthetic
 import synthetic_questions
 import writing
-from deployment import Deployment, open_cluster, open_deployment
+from deployment import Deployment, open_cluster, open_deployment, read_through
 from exact import K, Reference
 from seeding import Seeded
 from synthetic_questions import Question
@@ -177,6 +177,7 @@ def main() -> None:
             name = f"bench_{memories}"
             seed(folder, memories)
             print(f"\n{memories:,} memories", flush=True)
+            read_through(folder / "postgres")
             with ExitStack() as stack:
                 postgres, _ = open_cluster(stack, folder / "postgres", settings=arguments.postgres)
                 deployment = open_deployment(stack, postgres, name)

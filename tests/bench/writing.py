@@ -20,7 +20,7 @@ from cortex_contracts.rpc.ingest import RETAIN_BATCH, RetainBatchRequest
 from cortex_runtime.bus import Bus
 
 BATCH: Final = 100
-BATCHES: Final = 8
+BATCHES: Final = 4
 SINGLE: Final = 200
 SCOPES: Final = (0, 9)
 """A namespace compared by HNSW at a million memories, and one compared exactly."""

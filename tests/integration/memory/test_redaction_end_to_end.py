@@ -219,7 +219,7 @@ async def test_no_hidden_byte_is_anywhere(
     for number in range(CASES):
         assert said(number) in tables["memories"]
         assert said(number) in events
-    assert "cortex:v1:recall:" in places["cache"]
+    assert "cortex:v1:recall-" in places["cache"]
     assert "harbour" in places["cache"]
     # What was cut to nothing is no dead letter; what is wrong otherwise is one.
     assert logs.count("capture held nothing that may be stored") == EMPTIED

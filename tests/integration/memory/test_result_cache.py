@@ -222,7 +222,7 @@ async def test_an_answer_is_kept_for_who_asked_and_for_what_was_asked(memory, ca
 
     async with redis.asyncio.Redis.from_url(cache.url) as client:
         keys = await client.keys()
-        assert sum(key.startswith(b"cortex:v1:recall:") for key in keys) >= 5
+        assert sum(key.startswith(b"cortex:v1:recall-") for key in keys) >= 5
         assert not any(b"zanzibar" in key.lower() for key in keys)
         for key in keys:
             await client.set(key, b"\xff not what was put here", keepttl=True)

@@ -238,7 +238,8 @@ class Reference:
                 foreign=bool(own and script) and own != script,
             )
             allowed.append(Score(row, evidence))
-        return _with_neighbours(allowed, {*_best(allowed, _by_words), *_best(allowed, _by_meaning)})
+        limit = max(CANDIDATES, self._request.k)
+        return _with_neighbours(allowed, {*_best(allowed, _by_words, limit), *_best(allowed, _by_meaning, limit)})
 
     # What is around it
 
@@ -291,14 +292,14 @@ def _by_meaning(score: Score) -> float | None:
     return score.evidence.cosine
 
 
-def _best(allowed: Sequence[Score], value: Callable[[Score], float | None]) -> list[UUID]:
+def _best(allowed: Sequence[Score], value: Callable[[Score], float | None], limit: int) -> list[UUID]:
     found = sorted(
         ((-number, score.evidence.id) for score in allowed if (number := value(score)) is not None),
     )
-    if len(found) > CANDIDATES:
-        gap = found[CANDIDATES][0] - found[CANDIDATES - 1][0]
+    if len(found) > limit:
+        gap = found[limit][0] - found[limit - 1][0]
         assume(gap == 0 or gap > CLOSE)
-    return [id_ for _, id_ in found[:CANDIDATES]]
+    return [id_ for _, id_ in found[:limit]]
 
 
 def _with_neighbours(allowed: Sequence[Score], found: set[UUID]) -> list[Score]:

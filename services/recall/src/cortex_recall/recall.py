@@ -7,20 +7,17 @@ must happen after the answer (access counts, the recall event) is noted for late
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from cortex_contracts.errors import CortexError, InvalidMessage
-from cortex_contracts.messages.base import preview
 from cortex_contracts.rpc.recall import (
     Dropped,
-    Explanation,
     FusionMethod,
-    RecalledMemory,
     RecallReply,
     RecallRequest,
     TimeWindow,
@@ -29,6 +26,7 @@ from cortex_extraction import entities, times
 from cortex_extraction.folding import key
 from cortex_providers.reranker import Reranker
 from cortex_recall.access_log import AccessLog, Answered
+from cortex_recall.answers import Ranked, content_of, explanation, fit, ranks_of, recalled
 from cortex_recall.fusion import Evidence, Recipe, Scored, fuse, rrf, salient
 from cortex_recall.packing import pack, tokens
 from cortex_recall.ports import Found, HotTierReads, Question
@@ -47,20 +45,11 @@ them are what a search costs."""
 AROUND: Final = 2
 """Turns on each side of a candidate that lend it their scores."""
 RERANKED: Final = 20
+MOST_TOKENS: Final = 150_000
+"""Of the contents of one reply, whatever was asked for: a message of the bus holds 1 MiB."""
 RERANK_LIMIT_S: Final = 0.25
-EMPTY_FILTER: Final = Filter()
 
 log = logs.get(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """A memory with its row and its final score."""
-
-    memory: Memory
-    scored: Scored
-    score: float
-    reranked: float | None = None
 
 
 class Recall:
@@ -140,31 +129,37 @@ class Recall:
             rows = await reading.rows([one.id for one in _contenders(above, max(request.k, RERANKED))])
             ranked = sorted(
                 (
-                    _Ranked(rows[one.id], one, salient(one.relevance, rows[one.id].importance))
+                    Ranked(rows[one.id], one, salient(one.relevance, rows[one.id].importance))
                     for one in above
                     if one.id in rows
                 ),
                 key=lambda one: (-one.score, one.memory.id),
             )
-            watch.lap("rows")
-            degraded = list(vector.degraded)
-            if request.rerank and ranked:
-                ranked, in_time = await self._rerank(request.query, ranked)
-                degraded += [] if in_time else ["reranker"]
-            watch.lap("rerank")
-            chosen, spent, over_budget = pack(
-                ranked[: request.k], lambda one: tokens(_content(one.memory, request)), request.budget_tokens
-            )
-            around: dict[UUID, tuple[Memory, ...]] = {}
-            if request.neighbours:
+        watch.lap("rows")
+        # After the transaction: it must not wait for a model.
+        degraded = list(vector.degraded)
+        if request.rerank and ranked:
+            ranked, in_time = await self._rerank(request.query, ranked)
+            degraded += [] if in_time else ["reranker"]
+        watch.lap("rerank")
+        budget = min(request.budget_tokens or MOST_TOKENS, MOST_TOKENS)
+        chosen, spent, over_budget = pack(
+            ranked[: request.k], lambda one: tokens(content_of(one.memory, request)), budget
+        )
+        around: dict[UUID, tuple[Memory, ...]] = {}
+        if request.neighbours:
+            async with self._hot_tier.reading(request.principal) as reading:
                 near = await reading.around([one.memory for one in chosen], request.neighbours, request.as_of)
-                around, spent = _fit(chosen, near, request, spent)
-        ranks = _ranks(found.candidates) if request.explain else {}
+            around, price = fit(chosen, near, request, budget - spent)
+            spent += price
+        ranks = ranks_of(found.candidates) if request.explain else {}
         memories = tuple(
-            _recalled(one, _content(one.memory, request)).model_copy(
+            recalled(one, content_of(one.memory, request)).model_copy(
                 update={
-                    "neighbours": tuple(view(turn, _content(turn, request)) for turn in around.get(one.memory.id, ())),
-                    "explanation": _explanation(one, ranks[one.memory.id]) if request.explain else None,
+                    "neighbours": tuple(
+                        view(turn, content_of(turn, request)) for turn in around.get(one.memory.id, ())
+                    ),
+                    "explanation": explanation(one, ranks[one.memory.id]) if request.explain else None,
                 }
             )
             for one in chosen
@@ -198,7 +193,7 @@ class Recall:
         # A rank tells nothing about how good a hit is: there is no floor that would mean something.
         return 0.0 if request.fusion is FusionMethod.RRF else self._recipe.floor
 
-    async def _rerank(self, query: str, ranked: Sequence[_Ranked]) -> tuple[list[_Ranked], bool]:
+    async def _rerank(self, query: str, ranked: Sequence[Ranked]) -> tuple[list[Ranked], bool]:
         """The best again in the order of the reranker; in the fused order when it is away or too slow."""
         head, tail = ranked[:RERANKED], ranked[RERANKED:]
         try:
@@ -268,66 +263,3 @@ def _contenders(above: Sequence[Scored], count: int) -> list[Scored]:
     """Those of `above` (best first) that may be among the best `count` by score: importance is in the rows."""
     least = salient(above[count - 1].relevance, 0.0) if count <= len(above) else 0.0
     return [one for one in above if salient(one.relevance, 1.0) >= least]
-
-
-def _fit(
-    chosen: Sequence[_Ranked], near: Mapping[UUID, tuple[Memory, ...]], request: RecallRequest, spent: int
-) -> tuple[dict[UUID, tuple[Memory, ...]], int]:
-    """The turns around each memory so far as what the memories left of the budget goes, and what all of it costs."""
-    around: dict[UUID, tuple[Memory, ...]] = {}
-    for one in chosen:
-        left = None if request.budget_tokens is None else request.budget_tokens - spent
-        turns, price, _ = pack(near.get(one.memory.id, ()), lambda turn: tokens(_content(turn, request)), left)
-        around[one.memory.id] = tuple(turns)
-        spent += price
-    return around, spent
-
-
-def _content(memory: Memory, request: RecallRequest) -> str:
-    return preview(memory.content) if request.brief else memory.content
-
-
-def _ranks(candidates: Sequence[Candidate]) -> dict[UUID, tuple[Candidate, int | None, int | None]]:
-    """Each candidate with its rank by words and by meaning; none where it was not found that way."""
-    by_words = sorted((c for c in candidates if c.lexical > 0), key=lambda c: (-c.lexical, c.id))
-    by_meaning = sorted((c for c in candidates if c.cosine is not None), key=lambda c: (-(c.cosine or 0.0), c.id))
-    words = {candidate.id: rank for rank, candidate in enumerate(by_words, 1)}
-    meaning = {candidate.id: rank for rank, candidate in enumerate(by_meaning, 1)}
-    return {c.id: (c, words.get(c.id), meaning.get(c.id)) for c in candidates}
-
-
-def _explanation(one: _Ranked, ranks: tuple[Candidate, int | None, int | None]) -> Explanation:
-    candidate, by_words, by_meaning = ranks
-    return Explanation(
-        lexical=candidate.lexical,
-        lexical_rank=by_words,
-        cosine=candidate.cosine,
-        cosine_rank=by_meaning,
-        contributions=dict(one.scored.contributions),
-        reranked=one.reranked,
-    )
-
-
-def _recalled(one: _Ranked, content: str) -> RecalledMemory:
-    memory = one.memory
-    return RecalledMemory(
-        memory_id=memory.id,
-        namespace=memory.namespace,
-        content=content,
-        score=one.score,
-        importance=memory.importance,
-        source_kind=memory.source_kind,
-        source_ref=memory.source_ref,
-        speaker=memory.speaker,
-        session=memory.session,
-        assertions=memory.assertions,
-        valid_at=memory.valid_at,
-        created_at=memory.created_at,
-        turn=memory.turn,
-        owner=memory.owner,
-        visibility=memory.visibility,
-        network=memory.network,
-        memory_type=memory.memory_type,
-        invalid_at=memory.invalid_at,
-        superseded_by=memory.superseded_by,
-    )
