@@ -121,7 +121,7 @@ async def test_ingest_is_killed_in_the_middle_of_five_hundred_captures(system: S
     await answers(system, "killed capture number 333")
 
 
-async def test_the_embedder_dies_and_captures_wait_for_it(system: System):
+async def test_the_embedder_dies_and_captures_are_remembered_all_the_same(system: System):
     async with system.publisher() as client:
         system.kill("embedder")
         await acknowledged(system, client, 5, "patient")

@@ -147,7 +147,7 @@ class System:
         connection = await asyncpg.connect(installation.database_url(self.installation.home))
         try:
             async with connection.transaction():
-                await connection.execute("SELECT set_config('cortex.org', $1, true)", ORG)
+                await connection.execute("SELECT bind_principal($1, 'testkit', NULL, NULL)", ORG)
                 row = await connection.fetchrow(COUNT)
                 return dict(row) if row else {}
         finally:
