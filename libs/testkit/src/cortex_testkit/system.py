@@ -16,7 +16,7 @@ from nats.aio.client import Client
 from cortex_contracts import subjects
 from cortex_contracts.messages.commands import Capture
 from cortex_contracts.permissions import inbox_prefix, publisher_user
-from cortex_infra import installation
+from cortex_infra import installation, ports
 from cortex_infra.bootstrap import bootstrap
 from cortex_infra.home import Home
 from cortex_infra.migrate import migrate
@@ -25,6 +25,7 @@ from cortex_infra.servers import nats as nats_module
 from cortex_infra.servers import postgres as postgres_module
 from cortex_infra.servers.process import ServerProcess
 from cortex_infra.servers.running import RunningServer
+from cortex_infra.services import SERVICES
 from cortex_runtime.publishing import publish
 from cortex_testkit import provider
 from cortex_testkit.eventually import eventually
@@ -159,6 +160,15 @@ class System:
             return await client.post(f"{self.url('gateway')}/ask", json={"query": question}, headers=self.headers)
 
 
+def own_ports() -> dict[str, str]:
+    """Ports for the services: two systems that start at the same moment would both take the default ones."""
+    taken: dict[str, int] = {}
+    for service in SERVICES:
+        for what in ("PORT", *(f"{name.upper()}_PORT" for name in service.more_ports)):
+            taken[service.variable(what)] = ports.choose(taken.values())
+    return {variable: str(port) for variable, port in taken.items()}
+
+
 @asynccontextmanager
 async def running_system(settings: Mapping[str, str] | None = None) -> AsyncIterator[System]:
     """A whole system in a folder of its own; nothing of it is left at the end."""
@@ -166,7 +176,7 @@ async def running_system(settings: Mapping[str, str] | None = None) -> AsyncIter
         home = Home(directory / "home")
         home.prepare()
         with home.locked():
-            system = System(installation.prepare(home, settings={**SETTINGS, **(settings or {})}), stack)
+            system = System(installation.prepare(home, settings={**SETTINGS, **own_ports(), **(settings or {})}), stack)
             await system.start()
             yield system
 
