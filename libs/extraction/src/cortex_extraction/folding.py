@@ -2,7 +2,7 @@
 
 Compatibility forms are unified (NFKC), case is folded, Arabic loses tashkeel, tatweel and the differences between
 forms of alef, ya, kaf and ta marbuta (the rules of Lucene's ArabicNormalizer, and the Persian letters that keyboards
-mix in), digits of any script become ASCII. The lexical index of the store documents the same rules.
+mix in), digits of any script become ASCII. The lexical index of the store folds with it too.
 """
 
 from __future__ import annotations

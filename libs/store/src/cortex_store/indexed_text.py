@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from cortex_contracts.messages.base import Assertion
+from cortex_extraction.folding import fold
 from cortex_store import lexical, terms
 from cortex_store.memory_index import Document
 
@@ -77,5 +78,5 @@ def _line(said: Utterance, limit: int) -> str:
 
 def content_key(said: Said) -> int:
     """A signed 64-bit hash of what is said and by whom; case, marks and gaps do not count."""
-    folded = " ".join(terms.fold(f"{said.speaker or ''}\n{said.content}").split())
+    folded = " ".join(fold(f"{said.speaker or ''}\n{said.content}").split())
     return int.from_bytes(hashlib.sha256(folded.encode()).digest()[:8], "big", signed=True)

@@ -1,9 +1,7 @@
 """Terms: the words that a text is found by. Writer and reader share this module, so both fold alike.
 
-Folding: compatibility forms are unified (NFKC), case is folded, Arabic loses tashkeel, tatweel and the differences
-between forms of alef, ya, kaf and ta marbuta (the rules of Lucene's ArabicNormalizer, and the Persian letters that
-keyboards mix in), digits of any script become ASCII. Identifiers stay whole and are split as well: `svc-auth-2` is
-`svc-auth-2`, `svc`, `auth`, `2`, and `getUserById` is also `get`, `user`, `by`, `id`. Scripts without spaces
+Words are folded as names are (`cortex_extraction.folding`). Identifiers stay whole and are split as well: `svc-auth-2`
+is `svc-auth-2`, `svc`, `auth`, `2`, and `getUserById` is also `get`, `user`, `by`, `id`. Scripts without spaces
 (Chinese, Japanese, Thai) are not segmented.
 
 Pages are found by these terms as they are (`document`, `query`: PostgreSQL's own index). Memories are found by their
@@ -21,6 +19,7 @@ from typing import Final
 
 import snowballstemmer
 
+from cortex_extraction.folding import INVISIBLE, fold
 from cortex_store import stop_words
 
 MAX_TERM_LENGTH: Final = 80
@@ -31,12 +30,6 @@ MAX_DOCUMENT_BYTES: Final = 800_000
 MAX_POSITION: Final = 16_383
 MAX_POSITIONS_PER_TERM: Final = 64
 
-# Tashkeel and Quranic marks, tatweel, and format characters that are invisible: joiners, bidi marks, soft hyphen.
-_DROPPED = re.compile(
-    "[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u08d3-\u08e1\u08e3-\u08ff"
-    "\u0640\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
-)
-_LETTERS = str.maketrans("آأإٱىیکۀةە", "ااااييكههه")
 # `\w` lacks the combining marks that are vowels and accents elsewhere: those of Latin and of the Indic scripts.
 _CHAR = r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u109f\u1780-\u17d3]"
 _WORD = re.compile(rf"{_CHAR}+(?:[-.:/@+#]{_CHAR}+)*")
@@ -46,18 +39,9 @@ _LATIN = re.compile("[a-z]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-def fold(text: str) -> str:
-    """`text` with every difference removed that a search should not see; separators stay."""
-    folded = _DROPPED.sub("", unicodedata.normalize("NFKC", text)).casefold()
-    folded = unicodedata.normalize("NFKC", folded).translate(_LETTERS)
-    if folded.isascii():
-        return folded
-    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in folded)
-
-
 def terms(text: str) -> Iterator[str]:
     """The terms of `text` in its order; an identifier comes whole, then in parts."""
-    for match in _WORD.finditer(_DROPPED.sub("", unicodedata.normalize("NFKC", text))):
+    for match in _WORD.finditer(INVISIBLE.sub("", unicodedata.normalize("NFKC", text))):
         word = match.group()
         parts = [piece for part in _SEPARATOR.split(word) for piece in _CAMEL.split(part) if piece]
         for term in (word, *parts) if len(parts) > 1 else (word,):

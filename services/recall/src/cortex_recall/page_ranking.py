@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from cortex_extraction.folding import fold
 from cortex_store import terms
 from cortex_store.page_search import Match
 
@@ -54,7 +55,7 @@ def _weight_found(question: set[str], text: str) -> float:
 
 # Words that say how one asks and not what about, English and Arabic, folded as `terms` folds.
 FUNCTION_WORDS: Final = frozenset(
-    terms.fold(word)
+    fold(word)
     for word in (
         "a an the is are was were be been do does did who what when where why how which whose whom and or of in on at "
         "to for from by with about as it its this that these those there we you i they he she our your their my me us "
