@@ -18,7 +18,7 @@ from cortex_contracts.errors import CortexError, ErrorCode, Permanent, Unavailab
 from cortex_providers import model_server
 from cortex_providers.embedder import Embedder, EmbedderConfig, ModelMismatch, TextKind, open_embedder
 from cortex_providers.model_server import ATTEMPTS, BATCH_BYTES
-from cortex_providers.tei import MAX_BATCH
+from cortex_providers.served_embedder import BATCH
 from cortex_testkit.tei_server import TEIServer, error, running, served, silent
 
 OVERLOADED = ("Model is overloaded", "Overloaded")
@@ -76,7 +76,7 @@ async def test_a_limit_that_shrinks_behind_its_back_is_learnt():
 async def test_a_batch_never_holds_more_than_ours_however_much_the_server_takes():
     async with running(TEIServer(max_client_batch_size=512)) as server, opened(server) as embedder:
         await embedder.embed(["x"] * 100, TextKind.PASSAGE)
-    assert max(server.batches("/embed")) == MAX_BATCH
+    assert max(server.batches("/embed")) == BATCH
 
 
 async def test_too_large_a_body_is_split_and_too_large_a_text_is_refused():

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from importlib.metadata import entry_points
 from typing import Any, Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cortex_contracts.errors import ErrorCode, Permanent, Unavailable
+from cortex_contracts.errors import Permanent, Unavailable
+from cortex_providers import drivers
 from cortex_runtime.settings import EmbeddingsSettings
 
 GROUP: Final = "cortex.embedder"
@@ -110,14 +110,10 @@ def open_embedder(driver: str, config: EmbedderConfig) -> Embedder:
     Raises:
         Permanent: no such driver is installed; the message lists those that are.
     """
-    found = {point.name: point for point in entry_points(group=GROUP)}
-    if driver not in found:
-        raise Permanent(
-            f"no embedder driver {driver!r} is installed (there are: {', '.join(sorted(found)) or 'none'}); "
-            "set CORTEX_EMBEDDINGS_DRIVER to one of them or install the package that brings it",
-            code=ErrorCode.NOT_FOUND,
-        )
-    factory = cast("Callable[[EmbedderConfig], Embedder]", found[driver].load())
+    factory = cast(
+        "Callable[[EmbedderConfig], Embedder]",
+        drivers.load(GROUP, driver, what="embedder", setting="CORTEX_EMBEDDINGS_DRIVER"),
+    )
     return factory(config)
 
 

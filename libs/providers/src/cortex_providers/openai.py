@@ -10,38 +10,17 @@ import numpy as np
 
 from cortex_contracts.errors import Unavailable
 from cortex_providers.embedder import EmbedderConfig, ModelMismatch, TextKind, Vectors, unit_vectors
-from cortex_providers.model_server import Batches, ModelServer
+from cortex_providers.served_embedder import ServedEmbedder
 
-BATCH: Final = 16
-"""Texts per request: bounds the time one request holds the model."""
 SHOWN_MODELS: Final = 5
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(ServedEmbedder):
     """A client of one model. `input_type` is sent along: servers that know it embed queries and passages apart."""
 
     def __init__(self, config: EmbedderConfig) -> None:
-        self._config = config
         # Both spellings are common: the server's address, and the one with its version.
-        self._server = ModelServer(
-            config.url,
-            who="the embedder",
-            setting="CORTEX_EMBEDDINGS",
-            api_key=config.api_key,
-            timeout_s=config.timeout_s,
-            base="/v1",
-        )
-        self._batches = Batches(BATCH)
-
-    @property
-    def model(self) -> str:
-        """Name of the model."""
-        return self._config.model
-
-    @property
-    def dimension(self) -> int:
-        """Length of every vector."""
-        return self._config.dimension
+        super().__init__(config, base="/v1")
 
     async def open(self) -> None:
         """Make sure that it is the configured model that answers, with the configured dimension.
@@ -63,14 +42,9 @@ class OpenAIEmbedder:
         """Is the server there? Costs no inference."""
         await self._server.get("models")
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._server.close()
-
     async def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         """Embed `texts` in order (see `Embedder.embed`)."""
-        rows: list[Vectors] = await self._batches.map(texts, lambda batch: self._send(batch, kind))
-        return np.stack(rows) if rows else np.empty((0, self.dimension), dtype=np.float32)
+        return await self._embedded(texts, lambda batch: self._send(batch, kind))
 
     async def _send(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         return unit_vectors(_rows(await self._ask(texts, kind)), len(texts), self._config)

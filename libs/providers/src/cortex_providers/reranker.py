@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import Final, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cortex_contracts.errors import ErrorCode, Permanent
+from cortex_providers import drivers
 from cortex_runtime.settings import RerankerSettings
 
 GROUP: Final = "cortex.reranker"
@@ -106,12 +105,8 @@ def open_reranker(driver: str, config: RerankerConfig) -> Reranker:
     Raises:
         Permanent: no such driver is installed; the message lists those that are.
     """
-    found = {point.name: point for point in entry_points(group=GROUP)}
-    if driver not in found:
-        raise Permanent(
-            f"no reranker driver {driver!r} is installed (there are: {', '.join(sorted(found)) or 'none'}); "
-            "set CORTEX_RERANKER_DRIVER to one of them or install the package that brings it",
-            code=ErrorCode.NOT_FOUND,
-        )
-    factory = cast("Callable[[RerankerConfig], Reranker]", found[driver].load())
+    factory = cast(
+        "Callable[[RerankerConfig], Reranker]",
+        drivers.load(GROUP, driver, what="reranker", setting="CORTEX_RERANKER_DRIVER"),
+    )
     return factory(config)

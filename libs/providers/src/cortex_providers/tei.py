@@ -17,9 +17,8 @@ from cortex_contracts.errors import Permanent, Unavailable
 from cortex_providers.embedder import EmbedderConfig, ModelMismatch, TextKind, Vectors, unit_vectors
 from cortex_providers.model_server import Batches, BatchRefused, ModelServer
 from cortex_providers.reranker import RerankerConfig, Scores
+from cortex_providers.served_embedder import BATCH, ServedEmbedder
 
-MAX_BATCH: Final = 16
-"""Texts per request, or what the server allows if that is less: bounds the time one request holds the model."""
 RERANKED_CHARACTERS: Final = 4096
 """Of a text, what a reranker is sent: rerankers read 512 tokens, few of them more."""
 
@@ -49,30 +48,12 @@ class Asking:
     prompt: dict[TextKind, str]
 
 
-class TEIEmbedder:
+class TEIEmbedder(ServedEmbedder):
     """A client of `/embed`. It finds out how to ask the model when it is opened, or at its first texts."""
 
     def __init__(self, config: EmbedderConfig) -> None:
-        self._config = config
-        self._server = ModelServer(
-            config.url,
-            who="the embedder",
-            setting="CORTEX_EMBEDDINGS",
-            api_key=config.api_key,
-            timeout_s=config.timeout_s,
-        )
-        self._batches = Batches(MAX_BATCH)
+        super().__init__(config)
         self._asking: Asking | None = None
-
-    @property
-    def model(self) -> str:
-        """Name of the model."""
-        return self._config.model
-
-    @property
-    def dimension(self) -> int:
-        """Length of every vector."""
-        return self._config.dimension
 
     async def open(self) -> None:
         """Make sure that it is the configured model that answers, with the configured dimension.
@@ -82,7 +63,7 @@ class TEIEmbedder:
             Unavailable: it does not answer.
         """
         served = await self._served()
-        self._batches.size = min(MAX_BATCH, served.max_batch)
+        self._batches.size = min(BATCH, served.max_batch)
         if any(_E5.search(name) for name in served.names):
             asking = Asking(_E5_PREFIX, {})
         else:
@@ -94,18 +75,13 @@ class TEIEmbedder:
         """Is the model there? Costs no inference."""
         await self._served()
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._server.close()
-
     async def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         """Embed `texts` in order (see `Embedder.embed`). What is longer than the model reads is cut by the server."""
         if self._asking is None:
             await self.open()
         asking = self._asking
         assert asking is not None, "open has set it"
-        rows: list[Vectors] = await self._batches.map(texts, lambda batch: self._send(batch, kind, asking))
-        return np.stack(rows) if rows else np.empty((0, self.dimension), dtype=np.float32)
+        return await self._embedded(texts, lambda batch: self._send(batch, kind, asking))
 
     async def _send(self, texts: Sequence[str], kind: TextKind, asking: Asking) -> Vectors:
         body: dict[str, Any] = {
