@@ -9,7 +9,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from cortex_contracts import subjects
+from cortex_contracts.messages.events import MemoryEvent
 from cortex_contracts.subjects import MemoryOp
+from cortex_runtime import outbox
 from cortex_store.connection import Connection
 
 
@@ -49,6 +52,19 @@ async def record(connection: Connection, event: MemoryEventRow) -> None:
         event.agent,
         json.dumps(dict(event.metadata)),
     )
+
+
+async def announce(
+    connection: Connection, event: MemoryEvent, metadata: Mapping[str, str | int | float | bool | None]
+) -> None:
+    """Record an event and leave it to the outbox, in the transaction of what it tells about; `metadata` stays in the
+    database."""
+    row = MemoryEventRow(
+        event.event_id, event.namespace, event.op, event.occurred_at, event.memory_id, event.agent, metadata
+    )
+    await record(connection, row)
+    subject = subjects.memory_event(event.op, event.org, event.namespace)
+    await outbox.enqueue(connection, subject, str(event.event_id), event)
 
 
 async def of_memory(connection: Connection, memory_id: UUID) -> tuple[MemoryEventRow, ...]:

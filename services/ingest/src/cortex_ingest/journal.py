@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
-from cortex_contracts import subjects
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.events import MemoryEvent
 from cortex_contracts.messages.memory import WriteDecision
 from cortex_contracts.subjects import MemoryOp
-from cortex_runtime import outbox
 from cortex_store import memory_events
 from cortex_store.connection import Connection
 from cortex_store.ids import uuid7
@@ -45,18 +43,6 @@ async def record(
         superseded=tuple(superseded),
         agent=principal.subject,
     )
-    row = memory_events.MemoryEventRow(
-        event.event_id,
-        namespace,
-        op,
-        event.occurred_at,
-        memory_id,
-        principal.subject,
-        {
-            key: value
-            for key, value in (("decision", decision), ("importance", importance), ("superseded", len(superseded)))
-            if value is not None
-        },
-    )
-    await memory_events.record(connection, row)
-    await outbox.enqueue(connection, subjects.memory_event(op, principal.org, namespace), str(event.event_id), event)
+    known = {"decision": decision, "importance": importance, "superseded": len(superseded)}
+    metadata = {key: value for key, value in known.items() if value is not None}
+    await memory_events.announce(connection, event, metadata)

@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 from uuid import UUID
 
-from cortex_contracts import subjects
 from cortex_contracts.errors import CortexError
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.events import MemoryEvent
 from cortex_contracts.subjects import MemoryOp
-from cortex_runtime import logs, outbox
+from cortex_recall.ports import Transactions
+from cortex_runtime import logs
 from cortex_store import access, memory_events
-from cortex_store.connection import Connection
 from cortex_store.ids import uuid7
 
 MAX_WAITING: Final = 10_000
@@ -29,14 +27,6 @@ PAUSE_S: Final = 1.0
 """Between batches, so that one transaction serves many answers."""
 
 log = logs.get(__name__)
-
-
-class Transactions(Protocol):
-    """Transactions that see what one principal may see."""
-
-    def transaction(self, scope: Principal) -> AbstractAsyncContextManager[Connection]:
-        """A transaction bound to `scope`. Raises Unavailable when the database is away."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +70,12 @@ class AccessLog:
     async def _write(self) -> None:
         while self._waiting:
             batch = dict(islice(self._waiting.items(), BATCH))
+            by_principal: dict[Principal, list[Answered]] = {}
+            for one in batch.values():
+                by_principal.setdefault(one.principal, []).append(one)
             try:
-                for principal in dict.fromkeys(one.principal.model_dump_json() for one in batch.values()):
-                    group = [one for one in batch.values() if one.principal.model_dump_json() == principal]
-                    await self._record(group[0].principal, group)
+                for principal, group in by_principal.items():
+                    await self._record(principal, group)
             except CortexError as error:
                 log.warning("accesses wait to be counted", reason=error.message)
                 return
@@ -105,19 +97,10 @@ class AccessLog:
                     agent=principal.subject,
                     occurred_at=now,
                 )
-                row = memory_events.MemoryEventRow(
-                    event.event_id,
-                    namespace,
-                    MemoryOp.RECALL,
-                    now,
-                    agent=principal.subject,
-                    metadata={
-                        "answers": answers,
-                        "memories": sum(space == namespace for one in group for _, space in one.memories),
-                        "slowest_ms": max(one.took_ms for one in group),
-                    },
-                )
-                await memory_events.record(connection, row)
-                subject = subjects.memory_event(MemoryOp.RECALL, principal.org, namespace)
-                await outbox.enqueue(connection, subject, str(event.event_id), event)
+                metadata = {
+                    "answers": answers,
+                    "memories": sum(space == namespace for one in group for _, space in one.memories),
+                    "slowest_ms": max(one.took_ms for one in group),
+                }
+                await memory_events.announce(connection, event, metadata)
         self._committed()

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Final
 
-from cortex_contracts.messages.base import Principal, preview
+from cortex_contracts.messages.base import preview
 from cortex_contracts.rpc.recall import ContextItem, ContextReply, ContextRequest, ContextSection
 from cortex_recall.context_pack import SHARE, arrange
 from cortex_recall.packing import tokens
+from cortex_recall.ports import Transactions
 from cortex_recall.views import view
 from cortex_store import memories
-from cortex_store.connection import Connection
 from cortex_store.memories import Memory
 
 CONSIDERED: Final = 400
 """Newest, and as many most important, memories that a pack is made from."""
-
-
-class Transactions(Protocol):
-    """Transactions that see what one principal may see."""
-
-    def transaction(self, scope: Principal) -> AbstractAsyncContextManager[Connection]:
-        """A transaction bound to `scope`. Raises Unavailable when the database is away."""
-        ...
 
 
 class Context:

@@ -12,6 +12,7 @@ from uuid import UUID
 from cortex_contracts.messages.base import Principal
 from cortex_providers.embedder import Vectors
 from cortex_recall.query_vector import QueryVector
+from cortex_store.connection import Connection
 from cortex_store.memories import Memory
 from cortex_store.memory_index import Candidate, Filter
 from cortex_store.page_search import PageCandidate
@@ -65,6 +66,14 @@ class HotTierReads(Protocol):
 
     def reading(self, principal: Principal) -> AbstractAsyncContextManager[Reading]:
         """A look. Raises Unavailable when the database is away."""
+        ...
+
+
+class Transactions(Protocol):
+    """Transactions that see what one principal may see."""
+
+    def transaction(self, scope: Principal) -> AbstractAsyncContextManager[Connection]:
+        """A transaction bound to `scope`. Raises Unavailable when the database is away."""
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cortex_contracts.errors import ErrorCode, Permanent
 from cortex_contracts.rpc.recall import GetReply, GetRequest, HistoryEntry, Occurrence
-from cortex_recall.context import Transactions
+from cortex_recall.ports import Transactions
 from cortex_recall.result_cache import ResultCache
 from cortex_recall.views import view
 from cortex_store import access, entities, memories, memory_events, occurrences
