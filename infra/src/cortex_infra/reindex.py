@@ -45,18 +45,19 @@ _NO_CHUNK: Final = ("", UUID(int=0), -1)
 QUEUED: Final = """
 SELECT id, memory FROM reindex.queue WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
 """
-# The turn before is the one that ingest takes (cortex_store.memory_index.turns): live, and there for who may read this.
+# The turn before is the one that ingest takes (cortex_ingest.retain.previous_turn): the latest live one with the same
+# readers.
 TEXTS: Final = """
 SELECT w.memory, m.content, m.speaker, b.content AS content_before, b.speaker AS speaker_before
 FROM unnest($1::uuid[]) AS w (memory)
 JOIN LATERAL (
-    SELECT scope, private_to, thread, turn FROM memory_terms WHERE memory = w.memory UNION ALL
-    SELECT scope, private_to, thread, turn FROM past_terms WHERE memory = w.memory LIMIT 1
+    SELECT scope, private_to, is_global, thread, turn FROM memory_terms WHERE memory = w.memory UNION ALL
+    SELECT scope, private_to, is_global, thread, turn FROM past_terms WHERE memory = w.memory LIMIT 1
 ) t ON true
 JOIN memories m ON m.id = w.memory
 LEFT JOIN LATERAL (
     SELECT p.memory FROM memory_terms p WHERE p.thread = t.thread AND p.turn = t.turn - 1 AND p.scope = t.scope
-        AND (p.private_to IS NULL OR p.private_to = t.private_to) ORDER BY p.memory DESC LIMIT 1
+        AND p.private_to IS NOT DISTINCT FROM t.private_to AND p.is_global = t.is_global ORDER BY p.memory DESC LIMIT 1
 ) near ON true
 LEFT JOIN memories b ON b.id = near.memory
 WHERE NOT EXISTS (SELECT FROM reindex.memory_vectors v WHERE v.memory = w.memory)

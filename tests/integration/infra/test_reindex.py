@@ -33,6 +33,7 @@ from cortex_infra import reindex_tables, services
 from cortex_infra.bootstrap import RolePasswords, bootstrap
 from cortex_infra.migrate import migrate
 from cortex_infra.servers.running import RunningServer
+from cortex_ingest.retain import previous_turn
 from cortex_runtime.bus import Bus
 from cortex_store import indexed_text, lexical, memories, memory_index, pages, terms
 from cortex_store.database import Database
@@ -123,7 +124,6 @@ class Store:
         principal: Principal,
         content: str,
         *,
-        previous: NewMemory | None = None,
         embed: bool = True,
         **fields: Any,
     ) -> NewMemory:
@@ -135,8 +135,9 @@ class Store:
             "owner": principal.subject,
         } | fields
         new = NewMemory(id=uuid7(), content=content, **given)
-        text = indexed_text.meaning(new, previous)
         async with self.database.transaction(principal) as connection:
+            # As ingest reads it: a reindexing must read the same.
+            text = indexed_text.meaning(new, await previous_turn(connection, new))
             await memories.insert(connection, new)
             await memory_index.index(
                 connection, new.id, indexed_text.document(new, NOW), vector(OLD, text) if embed else None, OLD
@@ -188,22 +189,22 @@ async def fill(store: Store) -> list[NewMemory]:
     """Two orgs, sessions, private memories, past ones, some that wait for their vector, and pages; Ada's memories."""
     kept: list[NewMemory] = []
     for session in range(10):
-        previous: NewMemory | None = None
         for turn in range(8):
-            previous = await store.retain(
-                ADA,
-                f"turn {turn} of talk {session}",
-                previous=previous,
-                session=f"s{session}",
-                turn=turn,
-                speaker="Ada",
+            kept.append(
+                await store.retain(
+                    ADA, f"turn {turn} of talk {session}", session=f"s{session}", turn=turn, speaker="Ada"
+                )
             )
-            kept.append(previous)
     for number in range(60):
         visibility = Visibility.PRIVATE if number % 3 == 0 else Visibility.TEAM
         kept.append(
             await store.retain(ADA, f"fact number{number} is known", visibility=visibility, embed=number % 10 > 0)
         )
+    for turn, visibility in enumerate((*Visibility, *reversed(Visibility), Visibility.TEAM, Visibility.TEAM)):
+        for saying in ("first", "second"):
+            await store.retain(
+                ADA, f"{saying} of turn {turn}, {visibility}", visibility=visibility, session="readers", turn=turn
+            )
     for number in range(60):
         await store.retain(BOB, f"their fact number{number}", namespace="home")
     for memory in kept[100:120]:
@@ -381,7 +382,7 @@ async def test_a_store_in_use_is_moved_and_killed_thrice_on_the_way(
         assert 0 < len(committed) < len(store.texts)
         asked = len(model_server.texts)
         model_server.release()
-        late = await store.retain(ADA, "learned while nobody was embedding", session="new", turn=0)
+        await store.retain(ADA, "learned while nobody was embedding", session="new", turn=0)
         await store.forget(ADA, kept[1].id)  # embedded already
         await store.forget(ADA, kept[130].id)  # not yet
         await store.restore(ADA, kept[101].id)
@@ -401,7 +402,7 @@ async def test_a_store_in_use_is_moved_and_killed_thrice_on_the_way(
         assert not committed & set(model_server.texts[asked:])
         async with store.database.transaction("mine") as connection:
             assert await pages.delete(connection, "vault", "page3")
-        later = await store.retain(ADA, "a later turn", previous=late, session="new", turn=1)
+        later = await store.retain(ADA, "a later turn", session="new", turn=1)
 
         # Killed at the very end, when a reader keeps it from the tables; the readers behind it are let pass.
         reader = await owner(postgres)

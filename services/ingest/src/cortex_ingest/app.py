@@ -5,6 +5,7 @@ from __future__ import annotations
 from cortex_contracts.messages.commands import Capture, SyncVault
 from cortex_contracts.rpc import ingest as rpc
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS
+from cortex_ingest.announcements import Announcements
 from cortex_ingest.captures import Captures, redacted_body
 from cortex_ingest.changes import Changes
 from cortex_ingest.config import IngestSettings
@@ -50,9 +51,10 @@ def build(settings: IngestSettings) -> Service:
         for worker in (relay, indexer, counts):
             worker.wake()
 
-    retain = Retain(database, embedder, generations, committed)
+    announcements = Announcements(committed, generations)
+    retain = Retain(database, embedder, announcements)
     service.bus.consume(INGEST_CAPTURES, Capture, Captures(retain).handle, dead_body=redacted_body)
-    changes = Changes(database, embedder, generations, committed)
+    changes = Changes(database, embedder, announcements)
     memory = MemoryRpc(database, retain, changes, settings.embeddings_dimension)
     service.bus.serve(rpc.RETAIN, memory.retain)
     service.bus.serve(rpc.RETAIN_BATCH, memory.retain_batch)

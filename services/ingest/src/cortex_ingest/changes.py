@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -12,7 +12,8 @@ from cortex_contracts.rpc.ingest import Changed, Improved
 from cortex_contracts.subjects import MemoryOp
 from cortex_decision import importance
 from cortex_ingest import journal
-from cortex_ingest.ports import Invalidation, PassageEmbedder, Transactions
+from cortex_ingest.announcements import Announcements
+from cortex_ingest.ports import PassageEmbedder, Transactions
 from cortex_ingest.retain import link, previous_turn
 from cortex_providers.embedder import TextKind
 from cortex_store import entities, grants, indexed_text, memories, memory_index
@@ -21,19 +22,12 @@ from cortex_store.memories import Memory
 
 
 class Changes:
-    """The use cases. `committed` is called after each commit that left an event."""
+    """The use cases."""
 
-    def __init__(
-        self,
-        database: Transactions,
-        embedder: PassageEmbedder,
-        invalidation: Invalidation,
-        committed: Callable[[], None],
-    ) -> None:
+    def __init__(self, database: Transactions, embedder: PassageEmbedder, announcements: Announcements) -> None:
         self._database = database
         self._embedder = embedder
-        self._invalidation = invalidation
-        self._committed = committed
+        self._announcements = announcements
 
     async def forget(self, principal: Principal, memory_id: UUID) -> Changed:
         """A memory stops being true now; it stays, with its history. Idempotent.
@@ -47,7 +41,7 @@ class Changes:
             if changed:
                 await journal.record(connection, principal, MemoryOp.FORGET, memory.namespace, memory_id)
             state = await _writable(connection, memory_id)
-        await self._announce(principal, memory.namespace)
+        await self._announcements.changed(principal.org, (memory.namespace,))
         return Changed(
             memory_id=memory_id, invalid_at=state.invalid_at, superseded_by=state.superseded_by, changed=changed
         )
@@ -63,7 +57,7 @@ class Changes:
             changed = await memories.restore(connection, memory_id)
             if changed:
                 await journal.record(connection, principal, MemoryOp.RESTORE, memory.namespace, memory_id)
-        await self._announce(principal, memory.namespace)
+        await self._announcements.changed(principal.org, (memory.namespace,))
         return Changed(memory_id=memory_id, invalid_at=None, changed=changed)
 
     async def improve(self, principal: Principal, memory_ids: Sequence[UUID]) -> Improved:
@@ -98,7 +92,7 @@ class Changes:
                 # What somebody asked to remember, or what was new when it came, stays as important as it was.
                 await memories.set_importance(connection, memory_id, max(score, memory.importance))
                 await journal.record(connection, principal, MemoryOp.IMPROVE, memory.namespace, memory_id)
-            await self._announce(principal, memory.namespace)
+            await self._announcements.changed(principal.org, (memory.namespace,))
         return Improved(improved=len(memory_ids) - len(unknown), unknown=tuple(unknown))
 
     async def share(self, principal: Principal, grant: grants.Grant) -> None:
@@ -112,11 +106,7 @@ class Changes:
                 raise Permanent(f"only an owner can share the namespace {grant.namespace!r}", code=ErrorCode.FORBIDDEN)
             await grants.put(connection, grant)
             await journal.record(connection, principal, MemoryOp.SHARE, grant.namespace)
-        await self._announce(principal, grant.namespace)
-
-    async def _announce(self, principal: Principal, namespace: str) -> None:
-        self._committed()
-        await self._invalidation.bump(principal.org, namespace)
+        await self._announcements.changed(principal.org, (grant.namespace,))
 
 
 async def _writable(connection: Connection, memory_id: UUID) -> Memory:

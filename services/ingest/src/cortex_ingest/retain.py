@@ -3,7 +3,7 @@ the memory findable, in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
@@ -15,9 +15,10 @@ from cortex_contracts.subjects import MemoryOp
 from cortex_decision import Verdict, decide, importance
 from cortex_extraction import entities as extraction
 from cortex_ingest import journal, neighbourhood
+from cortex_ingest.announcements import Announcements
 from cortex_ingest.intake import Intake, said_at, take_in
 from cortex_ingest.neighbourhood import Neighbourhood, Vector
-from cortex_ingest.ports import Invalidation, PassageEmbedder, Transactions
+from cortex_ingest.ports import PassageEmbedder, Transactions
 from cortex_providers.embedder import TextKind
 from cortex_runtime import inbox
 from cortex_store import entities, indexed_text, memories, memory_index, occurrences
@@ -36,19 +37,12 @@ class Delivered:
 
 
 class Retain:
-    """The use case. `committed` is called after each commit that left an event."""
+    """The use case."""
 
-    def __init__(
-        self,
-        database: Transactions,
-        embedder: PassageEmbedder,
-        invalidation: Invalidation,
-        committed: Callable[[], None],
-    ) -> None:
+    def __init__(self, database: Transactions, embedder: PassageEmbedder, announcements: Announcements) -> None:
         self._database = database
         self._embedder = embedder
-        self._invalidation = invalidation
-        self._committed = committed
+        self._announcements = announcements
 
     async def retain(
         self, principal: Principal, draft: MemoryDraft, *, embed: bool = True, delivered: Delivered | None = None
@@ -101,9 +95,7 @@ class Retain:
                 outcomes.append(retained)
             except CortexError as error:
                 outcomes.append(error)
-        self._committed()
-        for namespace in {draft.namespace for draft in drafts}:
-            await self._invalidation.bump(principal.org, namespace)
+        await self._announcements.changed(principal.org, {draft.namespace for draft in drafts})
         return tuple(outcomes)
 
     async def _embed(self, principal: Principal, intakes: Sequence[Intake | CortexError]) -> list[Vector]:
@@ -157,8 +149,7 @@ class Retain:
             verdict = decide(neighbourhood.statement(draft), near.neighbours)
             retained = await self._apply(connection, principal, intake, document, vector, near, verdict)
         if announce:
-            self._committed()
-            await self._invalidation.bump(principal.org, draft.namespace)
+            await self._announcements.changed(principal.org, (draft.namespace,))
         return retained
 
     async def _apply(
@@ -252,14 +243,15 @@ class Retain:
         )
 
 
-async def previous_turn(connection: Connection, said: MemoryDraft | Memory) -> Memory | None:
-    """The stored turn before one of a session, if there is one with the same readers: what others read must not be made
-    of what is private."""
+async def previous_turn(connection: Connection, said: MemoryDraft | NewMemory | Memory) -> Memory | None:
+    """The stored turn before one of a session, the latest if there are more, among those with the same readers: what
+    others read must not be made of what is private. A reindexing reads the same (`cortex_infra.reindex`)."""
     if said.session is None or not said.turn:
         return None
     before = await memory_index.turns(connection, said.namespace, said.session, said.turn - 1, said.turn - 1)
     found = await memories.by_ids(connection, before)
-    return next((one for one in found.values() if one.visibility is said.visibility), None)
+    alike = [found[one] for one in before if one in found and found[one].visibility is said.visibility]
+    return alike[-1] if alike else None
 
 
 async def link(connection: Connection, memory_id: UUID, said: indexed_text.Said) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Final
 
 from cortex_contracts import subjects
 from cortex_contracts.messages.base import preview
 from cortex_contracts.messages.events import PageEvent
 from cortex_contracts.subjects import PageOp
 from cortex_ingest.errors import VaultBusy
+from cortex_ingest.ports import Transactions
 from cortex_runtime import inbox, outbox
 from cortex_store import pages, vaults
 from cortex_store.connection import Connection
@@ -20,14 +21,6 @@ from cortex_store.pages import NewPage, PageKey
 from cortex_store.vaults import PageFailure, SyncResult, Vault
 
 INBOX: Final = "syncs"
-
-
-class Transactions(Protocol):
-    """Transactions that see one org."""
-
-    def transaction(self, org: str) -> AbstractAsyncContextManager[Connection]:
-        """A transaction bound to `org`. Raises Unavailable when the database is away."""
-        ...
 
 
 class VaultPages:
