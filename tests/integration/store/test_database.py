@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -64,6 +67,65 @@ async def test_a_restart_of_postgresql_heals_by_itself(
     async with database.transaction(ME) as connection:
         assert await connection.fetchval("SELECT count(*) FROM memories WHERE importance = 1") == 0
     await database.close()
+
+
+@asynccontextmanager
+async def connections_that_never_end(url: str) -> AsyncIterator[str]:
+    """A way to the server on which everything arrives but the end of a connection."""
+    server = urlsplit(url)
+    pipes: list[asyncio.Task[None]] = []
+
+    async def pipe(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        try:
+            while data := await source.read(65536):
+                sink.write(data)
+            await asyncio.Event().wait()
+        finally:
+            sink.close()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        upstream_reader, upstream_writer = await asyncio.open_connection(server.hostname, server.port)
+        pipes.append(asyncio.create_task(pipe(reader, upstream_writer)))
+        pipes.append(asyncio.create_task(pipe(upstream_reader, writer)))
+
+    listener = await asyncio.start_server(connected, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    try:
+        yield server._replace(netloc=f"{server.username}:{server.password}@127.0.0.1:{port}").geturl()
+    finally:
+        listener.close()
+        for task in pipes:
+            task.cancel()
+        await asyncio.gather(*pipes, return_exceptions=True)
+
+
+@pytest.mark.parametrize("used_by", ["statement", "commit", "next transaction"])
+async def test_a_connection_that_is_said_to_end_and_has_not_ended_is_unavailable(
+    postgres: PostgresDatabase, database: Database, used_by: str
+) -> None:
+    async with connections_that_never_end(postgres.runtime_url) as url:
+        ending = Database(url, pool_size=1, connect_timeout_s=2)
+        await ending.open()
+
+        async def end(pid: int) -> None:
+            async with database.unscoped() as other:
+                assert await other.fetchval("SELECT pg_terminate_backend($1, 5000)", pid)
+
+        async def use() -> None:
+            async with ending.unscoped() as connection:
+                pid = await connection.fetchval("SELECT pg_backend_pid()")
+                if used_by != "next transaction":
+                    await end(pid)
+                if used_by == "statement":
+                    await connection.execute("SELECT 1")
+            if used_by == "next transaction":
+                await end(pid)
+                await ending.check()
+
+        with pytest.raises(Unavailable):
+            await use()
+        await ending.check()
+        await ending.close()
 
 
 async def test_open_fails_while_postgresql_is_away_and_works_afterwards(

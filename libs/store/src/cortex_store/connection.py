@@ -57,6 +57,10 @@ def connection_failures(connection: Connection | None = None) -> Iterator[None]:
         if connection is None or _is_gone(connection):
             raise Unavailable("the connection to PostgreSQL is gone") from error
         raise
+    except asyncpg.InternalClientError as error:
+        # The server said that it ends the connection and has not closed it yet: asyncpg neither counts it as closed
+        # nor can use it.
+        raise Unavailable("the connection to PostgreSQL is ending") from error
     except TimeoutError as error:
         raise Unavailable("PostgreSQL did not answer in time") from error
     except OSError as error:

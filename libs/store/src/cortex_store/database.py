@@ -26,7 +26,13 @@ ROLE: Final = "SELECT rolname, rolsuper OR rolbypassrls AS unsafe FROM pg_roles 
 IS_MIGRATED: Final = "SELECT to_regclass('database_settings') IS NOT NULL"
 
 ROLLBACK_TIMEOUT_S: Final = 2.0
-_CONNECTION_LOST: Final = (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
+_CONNECTION_LOST: Final = (
+    TimeoutError,
+    OSError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
 
 SESSION: Final = {
     # Scopes filter the candidates of a vector search; without iterative scans a narrow scope would come back empty.
