@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from cortex_decision import arabic, english
@@ -117,8 +118,12 @@ def _clause(sentence: str, who: tuple[str, str]) -> Clause | None:
     plain = sentence.translate(_APOSTROPHES)
     if len(plain) > 40 * MAX_WORDS:
         return None
-    pairs = [pair for raw in _TOKEN.findall(ungrouped(plain)) for pair in _words(raw)]
-    if not pairs or len(pairs) > MAX_WORDS:
+    pairs: list[tuple[str, str]] = []
+    for raw in _TOKEN.findall(ungrouped(plain)):
+        pairs += _words(raw)
+        if len(pairs) > MAX_WORDS:
+            return None
+    if not pairs:
         return None
     is_arabic = not sentence.isascii() and any("\u0621" <= word[0] <= "\u064a" for word, _ in pairs)
     marks = {word for word, _ in pairs}
@@ -158,15 +163,16 @@ def _clause(sentence: str, who: tuple[str, str]) -> Clause | None:
     )
 
 
-def _words(raw: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=16_384)
+def _words(raw: str) -> tuple[tuple[str, str], ...]:
     """The compared words of one token, each with its spelling; that of a split token stays with its first word."""
     if raw.isascii() and raw.isalpha():
         word = raw.lower()
         if word not in _SPLIT:
-            return [(_norm(word), raw)]
+            return ((_norm(word), raw),)
     word = fold(raw).strip("_")
     if not word:
-        return []
+        return ()
     expanded = english.CONTRACTIONS.get(word)
     if expanded is None:
         for ending, plain in english.ENDINGS.items():
@@ -180,7 +186,7 @@ def _words(raw: str) -> list[tuple[str, str]]:
         expanded = f"{glued[1]} {glued[2]}"
     expanded = expanded or english.TIMES.get(word) or arabic.DUALS.get(word) or word
     parts = [_norm(part) for part in expanded.split()]
-    return [(part, raw if index == 0 else "") for index, part in enumerate(parts)]
+    return tuple((part, raw if index == 0 else "") for index, part in enumerate(parts))
 
 
 def _norm(word: str) -> str:

@@ -149,13 +149,14 @@ def _lasting(near: Neighbour, new: Statement) -> bool:
     return near.invalid_at is None or near.statement.valid_at <= new.valid_at < near.invalid_at
 
 
-def _speakers_differ(one: Statement, other: Statement) -> bool:
+def speakers_differ(one: Statement, other: Statement) -> bool:
+    """Whether both name who speaks, and not the same one."""
     return bool(one.speaker and other.speaker) and fold(one.speaker or "").split() != fold(other.speaker or "").split()
 
 
 def _repeats(new: Statement, said: str, reading: Reading, old: Statement, other: Reading) -> str | None:
     """Why the new statement is a repeat; none if it is not."""
-    if _speakers_differ(new, old):
+    if speakers_differ(new, old):
         # What two people say alike is one fact only if it is about neither of them, and more than a courtesy.
         plain = reading.complete and all(not (c.own or c.doubtful) and len(c.words) >= 3 for c in reading.clauses)
         if not plain or any("!" in text for text in (new.text, old.text)):
@@ -170,7 +171,7 @@ def _repeats(new: Statement, said: str, reading: Reading, old: Statement, other:
         or "!" in old.text
         or not _paraphrase(reading, other)
         or signs(said) != signs(content(old.text))
-        or _keys(new) != _keys(old)
+        or values_by_key(new) != values_by_key(old)
     ):
         return None
     return "already stored in other words"
@@ -193,7 +194,7 @@ def _paraphrase(one: Reading, other: Reading) -> bool:
 Key = tuple[str, str]
 
 
-def _keys(statement: Statement) -> dict[Key, frozenset[str]]:
+def values_by_key(statement: Statement) -> dict[Key, frozenset[str]]:
     """The explicit assertions: the values of each attribute of each subject."""
     held: dict[Key, set[str]] = {}
     for item in statement.assertions:
@@ -203,7 +204,7 @@ def _keys(statement: Statement) -> dict[Key, frozenset[str]]:
 
 def _contradiction(newer: Statement, reading: Reading, older: Statement, other: Reading) -> Finding | None:
     """What the newer statement changes in the older one; explicit assertions about the same decide first."""
-    after, before = _keys(newer), _keys(older)
+    after, before = values_by_key(newer), values_by_key(older)
     if after.keys() & before.keys():
         return _asserted(newer, older, after, before)
     # A memory that says several things stays: one of them changing does not make the others untrue.

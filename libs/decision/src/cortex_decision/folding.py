@@ -23,12 +23,22 @@ def fold(text: str) -> str:
     """`text` in the form in which words are compared; separators stay where they are."""
     if text.isascii():
         return text.casefold()
-    kept: list[str] = []
-    for char in unicodedata.normalize("NFKD", text.casefold()):
+    return unicodedata.normalize("NFKD", text.casefold()).translate(_FOLDED)
+
+
+class _Characters(dict[int, str | None]):
+    """What each character becomes, for `str.translate`; filled as characters are met."""
+
+    def __missing__(self, code: int) -> str | None:
+        char = chr(code)
         if char == "ـ" or unicodedata.category(char) in _INVISIBLE:
-            continue
-        kept.append(str(unicodedata.decimal(char)) if char.isdecimal() else char)
-    return "".join(kept).translate(_LETTERS)
+            self[code] = None
+        else:
+            self[code] = (str(unicodedata.decimal(char)) if char.isdecimal() else char).translate(_LETTERS)
+        return self[code]
+
+
+_FOLDED: Final = _Characters()
 
 
 def ungrouped(folded: str) -> str:

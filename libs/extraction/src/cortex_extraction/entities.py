@@ -1,8 +1,9 @@
 """Entities: what a text names, found by its form alone. Deterministic; no model and no list of names.
 
 Latin names are known by their capitals: a lone capitalised word that begins a sentence is no evidence, unless it comes
-again inside one, is possessive ("Melanie's") or is spelt with inner capitals (GitHub). Arabic has no capitals: names
-come from quotation marks, wikilinks, identifiers, speakers, and what follows a title or kind (الدكتور، مدينة).
+again inside one, is possessive ("Melanie's"), is spelt with inner capitals (GitHub) or stands before words that relate
+two names ("Omar works at Helio"). Arabic has no capitals: names come from quotation marks, wikilinks, identifiers,
+speakers, and what follows a title or kind (الدكتور، مدينة).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Final
 
 from cortex_extraction.folding import fold, key, words
 from cortex_extraction.identifiers import identifiers
+from cortex_extraction.predicates import ENGLISH_ADVERBS, ENGLISH_ROLES, ENGLISH_TURNED, ENGLISH_VERBS, NOT_NAMES
 from cortex_extraction.stop_words import OPENERS, STOP_WORDS
 from cortex_extraction.times import mentioned_dates
 
@@ -24,7 +26,7 @@ MAX_WORDS: Final = 6
 MAX_NAME: Final = 80
 MAX_CANDIDATES: Final = 120
 _QUOTED = re.compile(r"\"([^\"\n]{2,80})\"|“([^”\n]{2,80})”|«([^»\n]{2,80})»|„([^“\n]{2,80})“")
-_WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]{0,120})?(?:\|[^\[\]\n]{0,120})?\]\]")
+WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]{0,120})?(?:\|[^\[\]\n]{0,120})?\]\]")
 _WORD = re.compile(r"[^\W\d_][\w'’.&-]{0,60}")
 _PARTICLES = frozenset("of de del della da di du van von der den bin ibn al el la le the for and & y".split())
 _SENTENCE_END = re.compile(r"[.!?:;؟…\n\"“«(\[•*>|-]\s*$")
@@ -35,11 +37,23 @@ _CALENDAR = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
     "september october november december".split()
 )
+ARABIC_KINDS: Final = (
+    "سيد|سيده|دكتور|دكتوره|مهندس|مهندسه|استاذ|استاذه|شيخ|امير|اميره|ملك|ملكه|رئيس|رئيسه|"
+    "مدينه|شركه|جامعه|مؤسسه|منظمه|دوله|قريه|نهر|شارع|مطار|بنك|جزيره|مشروع|محافظه"
+)
+"""Titles and kinds that stand before an Arabic name, folded."""
 _ARABIC_KIND = re.compile(
-    r"(?<!\w)[وف]?(?:لل|[بكل]?ال|[بلك])?(?:سيد|سيده|دكتور|دكتوره|مهندس|مهندسه|استاذ|استاذه|شيخ|امير|اميره|ملك|ملكه|رئيس|رئيسه|"
-    r"مدينه|شركه|جامعه|مؤسسه|منظمه|دوله|قريه|نهر|شارع|مطار|بنك|جزيره|مشروع|محافظه)\s+([\u0621-\u064a]{2,20})"
+    rf"(?<!\w)[وف]?(?:لل|[بكل]?ال|[بلك])?(?:{ARABIC_KINDS})\s+([\u0621-\u064a]{{2,20}})"
     r"(?:\s+([\u0621-\u064a]{2,20}))?(?:\s+([\u0621-\u064a]{2,20}))?"
 )
+_ROLE = "|".join(ENGLISH_ROLES.values())
+_RELATING = re.compile(
+    rf"(?:,? who)?(?: (?:{'|'.join(ENGLISH_ADVERBS)}))*"
+    rf"(?: (?:{'|'.join([*ENGLISH_VERBS.values(), *ENGLISH_TURNED.values()])})|(?:,| is)(?: the| an?)? (?:{_ROLE}) of)"
+    rf" (?:the |an? |our )?(?=[^\W\d_a-z]|[\"“`\[]|[\w.-]{{0,40}}\d)"
+    rf"|(?:,| is) [^\W\d_a-z]\w{{1,40}}['’]s (?:{_ROLE})\b".replace(" N)", r" \w{1,40})")
+)
+"""From a name that opens a sentence to another name."""
 _ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)")
 _PRONOUN = re.compile(r"i(?:['’](?:m|ve|d|ll))?|[qh][1-4]", re.IGNORECASE)
 """Always capitals, never names: the first person, and quarters."""
@@ -139,7 +153,7 @@ def _forms(word: str) -> list[str]:
 
 
 def _wikilinks(text: str) -> Iterator[tuple[int, str]]:
-    for found in _WIKILINK.finditer(text):
+    for found in WIKILINK.finditer(text):
         yield found.start(), found[1].strip()
 
 
@@ -152,7 +166,7 @@ def _quotations(text: str) -> Iterator[tuple[int, str]]:
 
 def _blank(text: str) -> str:
     """`text` without its wikilinks, whose words are no second name; the length stays."""
-    return _WIKILINK.sub(lambda found: "\n" * len(found.group()), text)
+    return WIKILINK.sub(lambda found: "\n" * len(found.group()), text)
 
 
 def _capitalised(text: str) -> Iterator[tuple[int, str]]:
@@ -184,6 +198,8 @@ def _capitalised(text: str) -> Iterator[tuple[int, str]]:
         folded = key(name)
         possessive = name != text[start : last[0] + len(last[1])]
         certain = len(run) > 1 or not first_opens or possessive or inside[name] or _INNER_CAPITAL.search(name)
+        if not certain and folded not in NOT_NAMES:
+            certain = _RELATING.match(text, last[0] + len(last[1])) is not None
         if certain and len(name) > 1 and folded not in _CALENDAR and folded not in STOP_WORDS:
             yield start, " ".join(name.split())
 

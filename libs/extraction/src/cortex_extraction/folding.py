@@ -18,7 +18,7 @@ INVISIBLE: Final = re.compile(
     "\u0640\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 )
 _LETTERS = str.maketrans("آأإٱىیکۀةە", "ااااييكههه")
-_APOSTROPHES = str.maketrans("’‘ʼ", "'''")
+APOSTROPHES = str.maketrans("’‘ʼ", "'''")
 _DASHES = str.maketrans("‐‒–—−", "-----")
 _EDGES = ".,;:!?…\"'()[]{}<>«»“”„*`~|_-–—؟،؛"
 
@@ -35,7 +35,7 @@ def fold(text: str) -> str:
 def words(text: str) -> list[str]:
     """The folded words of `text`: split at white space, without the punctuation around them; `#`, `@` and `/` stay."""
     return [
-        word for token in fold(text).translate(_APOSTROPHES).translate(_DASHES).split() if (word := token.strip(_EDGES))
+        word for token in fold(text).translate(APOSTROPHES).translate(_DASHES).split() if (word := token.strip(_EDGES))
     ]
 
 
@@ -65,7 +65,7 @@ def align(text: str) -> Aligned:
     pieces: list[str] = []
     origin: list[int] = []
     for index, char in enumerate(text):
-        piece = char.lower() if char.isascii() else fold(char).translate(_APOSTROPHES)
+        piece = char.lower() if char.isascii() else fold(char).translate(APOSTROPHES)
         pieces.append(piece)
         origin.extend([index] * len(piece))
     return Aligned(text, "".join(pieces), tuple(origin))

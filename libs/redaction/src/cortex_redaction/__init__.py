@@ -14,5 +14,6 @@ nor Arabic.
 
 from cortex_redaction.blocks import memory_block
 from cortex_redaction.redaction import PRIVATE_MARKER, Redaction, redact
+from cortex_redaction.stored import redacted
 
-__all__ = ["PRIVATE_MARKER", "Redaction", "memory_block", "redact"]
+__all__ = ["PRIVATE_MARKER", "Redaction", "memory_block", "redact", "redacted"]
