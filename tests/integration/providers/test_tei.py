@@ -18,7 +18,8 @@ from cortex_contracts.errors import CortexError, ErrorCode, Permanent, Unavailab
 from cortex_providers import model_server
 from cortex_providers.embedder import Embedder, EmbedderConfig, ModelMismatch, TextKind, open_embedder
 from cortex_providers.model_server import ATTEMPTS, BATCH_BYTES
-from cortex_providers.served_embedder import BATCH
+from cortex_providers.served_embedder import BATCH, BULK_REQUESTS
+from cortex_testkit.eventually import eventually
 from cortex_testkit.tei_server import TEIServer, error, running, served, silent
 
 OVERLOADED = ("Model is overloaded", "Overloaded")
@@ -251,6 +252,30 @@ async def test_a_refusal_never_shows_the_text_that_the_server_quoted():
         with pytest.raises(Permanent) as caught:
             await embedder.embed(["my secret"], TextKind.PASSAGE)
     assert "secret" not in str(caught.value)
+
+
+async def test_a_text_that_comes_alone_does_not_wait_for_loads_that_do():
+    held, release = 0, asyncio.Event()
+
+    async def answer(request: Request) -> Response:
+        nonlocal held
+        texts = (await request.json())["input"]
+        if len(texts) > 1:
+            held += 1
+            await release.wait()
+        return JSONResponse({"data": [{"index": index, "embedding": [1.0, 0.0]} for index in range(len(texts))]})
+
+    async with served(Starlette(routes=[Route("/v1/embeddings", answer, methods=["POST"])])) as url:
+        embedder = open_embedder("openai", EmbedderConfig(url, "m", 2))
+        loads = [asyncio.create_task(embedder.embed(["a"] * 3 * BATCH, TextKind.PASSAGE)) for _ in range(20)]
+        await eventually(lambda: asyncio.sleep(0, held), lambda seen: seen == BULK_REQUESTS)
+        async with asyncio.timeout(10):
+            await asyncio.gather(*(embedder.embed([text], TextKind.PASSAGE) for text in "abcdefgh"))
+        assert held == BULK_REQUESTS
+        assert not any(load.done() for load in loads)
+        release.set()
+        assert [len(vectors) for vectors in await asyncio.gather(*loads)] == [3 * BATCH] * 20
+        await embedder.close()
 
 
 async def test_a_slow_server_is_given_up_once_and_in_time():

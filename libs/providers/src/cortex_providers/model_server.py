@@ -6,14 +6,23 @@ understood: TEI says that too large a batch is a 413, and answers 422. OpenAI an
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
 from cortex_contracts.errors import ErrorCode, Permanent, Unavailable
-from cortex_providers.outbound import Answer, Destination, Outbound, Resolve, Unanswered, system_resolve
+from cortex_providers.outbound import (
+    MAX_RESPONSE_BYTES,
+    Answer,
+    Destination,
+    Outbound,
+    Resolve,
+    Unanswered,
+    Upload,
+    system_resolve,
+)
 
 ATTEMPTS: Final = 3
 MAX_RETRY_AFTER_S: Final = 5.0
@@ -21,12 +30,16 @@ MAX_RETRY_AFTER_S: Final = 5.0
 BATCH_BYTES: Final = 1_000_000
 """Texts of one request, in UTF-8: half of TEI's default `payload_limit`, because JSON escapes can double a text."""
 
-_BUSY: Final = frozenset({424, 429, 500, 502, 503, 504})
-"""424: the backend of TEI failed; 429 and 503: too many requests, or not loaded yet."""
+_BUSY: Final = frozenset({424, 429, 500, 502, 503, 504, 529})
+"""424: the backend of TEI failed; 429 and 503: too many requests, or not loaded yet; 529: Anthropic is overloaded."""
 
 ResultT = TypeVar("ResultT")
 
 _backoff = wait_random_exponential(multiplier=0.1, max=1.0)
+
+
+def _unexplained(_: Answer) -> str:
+    return ""
 
 
 class Busy(Unavailable):
@@ -53,20 +66,27 @@ class ModelServer:
         api_key: str,
         timeout_s: float,
         base: str = "",
+        headers: Mapping[str, str] | None = None,
+        max_response_bytes: int = MAX_RESPONSE_BYTES,
+        explain: Callable[[Answer], str] = _unexplained,
+        key_setting: str | None = None,
         resolve: Resolve = system_resolve,
     ) -> None:
         """`setting` is the prefix of the variables that configure it: CORTEX_EMBEDDINGS of CORTEX_EMBEDDINGS_URL.
 
-        `base` is the path that the server's routes start with; the address may have it or not.
+        `base` is the path that the server's routes start with; the address may have it or not. `headers` carry the key
+        where it is no bearer. `explain` says why a request was refused without a word of what was sent.
         """
         address = url.rstrip("/")
         self.who = who
-        self._setting = setting
+        self._key_setting = key_setting or f"{setting}_API_KEY"
+        self._explain = explain
         self._outbound = Outbound(
             Destination.parse(address if address.endswith(base) else address + base, f"{setting}_URL"),
             who=who,
             timeout_s=timeout_s,
-            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+            headers=headers if headers is not None else {"Authorization": f"Bearer {api_key}"} if api_key else {},
+            max_response_bytes=max_response_bytes,
             resolve=resolve,
         )
 
@@ -91,6 +111,19 @@ class ModelServer:
             Permanent: it refused the request otherwise.
             Unavailable: it cannot be reached, is overloaded, slow, or refuses the key.
         """
+        return await self._answered(lambda: self._outbound.post(path, body))
+
+    async def upload(self, path: str, fields: Mapping[str, str], files: Sequence[Upload]) -> Any:
+        """The JSON that the server answers to a form with files (see `ask`)."""
+        return await self._answered(lambda: self._outbound.upload(path, fields, files))
+
+    async def delete(self, path: str) -> None:
+        """DELETE `path`; what is gone already is no error (see `ask`)."""
+        answer = await self._outbound.delete(path)
+        if answer.status not in (200, 202, 204, 404, 410):
+            raise self._refused(answer)
+
+    async def _answered(self, send: Callable[[], Awaitable[Answer]]) -> Any:
         async for attempt in AsyncRetrying(
             retry=retry_if_exception_type((Busy, Unanswered)),
             stop=stop_after_attempt(ATTEMPTS),
@@ -98,7 +131,7 @@ class ModelServer:
             reraise=True,
         ):
             with attempt:
-                answer = await self._outbound.post(path, body)
+                answer = await send()
                 if answer.status == 200:
                     return self._json(answer)
                 raise self._refused(answer)
@@ -111,25 +144,26 @@ class ModelServer:
     def _json(self, answer: Answer) -> Any:
         try:
             return answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Busy(f"{self.who} answered with something that is not JSON") from None
 
     def _refused(self, answer: Answer) -> Exception:
-        """What a status means. Bodies are not read: their form differs, and some hold the texts that were sent."""
+        """What a status means. Bodies are not read here: their form differs, and some hold the texts that were sent."""
         status = answer.status
+        why = self._explain(answer)
         if status in _BUSY:
-            return Busy(f"{self.who} answered {status}", _seconds(answer.headers.get("retry-after")))
+            return Busy(f"{self.who} answered {status}{why}", _seconds(answer.headers.get("retry-after")))
         if status in (401, 403):
             return self._key_refused()
         if status == 413:
             return BatchRefused(f"the text is too long for {self.who}", code=ErrorCode.TOO_LARGE)
         if status in (400, 422):
-            return BatchRefused(f"{self.who} refused the text with {status}")
-        return Permanent(f"{self.who} refused the request with {status}")
+            return BatchRefused(f"{self.who} refused the text with {status}{why}")
+        return Permanent(f"{self.who} refused the request with {status}{why}")
 
     def _key_refused(self) -> Unavailable:
         # Retryable: an operator fixes the key while captures wait; nothing may be lost for it.
-        return Unavailable(f"{self.who} refused the key in {self._setting}_API_KEY")
+        return Unavailable(f"{self.who} refused the key in {self._key_setting}")
 
 
 class Batches:

@@ -19,7 +19,7 @@ import asyncio
 import ipaddress
 import json
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -80,6 +80,16 @@ class Destination:
         """The address that requests start from."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}{self.base}"
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file of a form: the field, its name, its bytes and their media type."""
+
+    field: str
+    name: str
+    content: bytes
+    media_type: str = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +155,18 @@ class Outbound:
             Unavailable: the time is over.
         """
         return await self._send(self._client.build_request("POST", self._url(path), json=body), timeout_s)
+
+    async def upload(
+        self, path: str, fields: Mapping[str, str], files: Sequence[Upload], *, timeout_s: float | None = None
+    ) -> Answer:
+        """POST a form with files to `path` below the destination (see `post`)."""
+        parts = [(one.field, (one.name, one.content, one.media_type)) for one in files]
+        request = self._client.build_request("POST", self._url(path), data=dict(fields), files=parts)
+        return await self._send(request, timeout_s)
+
+    async def delete(self, path: str, *, timeout_s: float | None = None) -> Answer:
+        """DELETE `path` below the destination (see `post`)."""
+        return await self._send(self._client.build_request("DELETE", self._url(path)), timeout_s)
 
     async def close(self) -> None:
         """Close the connections."""
