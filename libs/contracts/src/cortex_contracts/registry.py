@@ -13,7 +13,9 @@ from cortex_contracts.messages.events import MemoryEvent, PageEvent, SleepEvent,
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.ask import ASK, GatewayHealth
 from cortex_contracts.rpc.contract import Rpc
+from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
+from cortex_contracts.rpc.operations import OPERATION_RPCS
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_contracts.rpc.sleep import SLEEP_STATUS
 
@@ -62,8 +64,11 @@ RPCS: Final[tuple[Rpc[Any, Any], ...]] = (
     RECALL,
     GET,
     CONTEXT,
+    *DOCUMENT_READS,
     ASK,
     *INGEST_RPCS,
+    *DOCUMENT_WRITES,
+    *OPERATION_RPCS,
     SLEEP_STATUS,
     *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),
     *(engine.health(key) for key in engine.BUILT_IN_ENGINES),

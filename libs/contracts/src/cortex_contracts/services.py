@@ -12,7 +12,9 @@ from cortex_contracts import subjects
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.ask import ASK
 from cortex_contracts.rpc.contract import Rpc
+from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
+from cortex_contracts.rpc.operations import OPERATION_RPCS
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_contracts.rpc.sleep import SLEEP_STATUS
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS, SLEEP_MEMORY_EVENTS, Consumer
@@ -34,7 +36,7 @@ SERVICES: Final = (
     ServiceContract(
         "ingest",
         publishes=(subjects.MEMORY_EVENT_PATTERN, subjects.PAGE_EVENT_PATTERN, subjects.SYNC_PATTERN),
-        serves=INGEST_RPCS,
+        serves=(*INGEST_RPCS, *DOCUMENT_WRITES, *OPERATION_RPCS),
         consumes=(INGEST_CAPTURES, INGEST_SYNCS),
     ),
     ServiceContract(
@@ -44,6 +46,7 @@ SERVICES: Final = (
             RECALL,
             GET,
             CONTEXT,
+            *DOCUMENT_READS,
             *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),
             *(engine.health(key) for key in engine.BUILT_IN_ENGINES),
         ),

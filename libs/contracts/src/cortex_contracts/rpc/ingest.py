@@ -36,6 +36,7 @@ class RetainBatch(Message):
     decide: bool = Field(default=True, description="false: add everything but exact repeats, for bulk loads")
     vectors: tuple[Vector, ...] | None = None
     model: ShortText | None = None
+    background: bool = Field(default=False, description="do not wait: the reply names an operation; without `vectors`")
 
 
 class RetainBatchRequest(RetainBatch):
@@ -52,9 +53,10 @@ class BatchItem(Message):
 
 
 class RetainBatchReply(Message):
-    """Outcomes in the order of the request."""
+    """Outcomes in the order of the request; in the background there are none yet."""
 
     items: tuple[BatchItem, ...]
+    operation_id: UUID | None = Field(default=None, description="with `background`: see the verb `operation`")
 
 
 class MemoryRequest(Message):
@@ -73,18 +75,27 @@ class Changed(Message):
     changed: bool
 
 
-class ImproveRequest(Message):
-    """Extract, score and index named memories again, for instance after the rules became better."""
+class Improve(Message):
+    """Extract, score and index memories again, for instance after the rules became better: the named ones, or, in the
+    background, all live ones of a namespace that were there when it started."""
+
+    memory_ids: tuple[UUID, ...] = Field(default=(), max_length=MAX_BATCH)
+    namespace: Token | None = Field(default=None, description="instead of ids")
+    background: bool = Field(default=False, description="do not wait: the reply names an operation")
+
+
+class ImproveRequest(Improve):
+    """Extract, score and index memories again, for one principal."""
 
     principal: Principal
-    memory_ids: tuple[UUID, ...] = Field(min_length=1, max_length=MAX_BATCH)
 
 
 class Improved(Message):
-    """How many were improved, and the ids that the principal does not have."""
+    """How many were improved, and the ids that the principal does not have; in the background none yet."""
 
     improved: int = Field(ge=0)
     unknown: tuple[UUID, ...] = ()
+    operation_id: UUID | None = Field(default=None, description="with `background`: see the verb `operation`")
 
 
 class Access(StrEnum):

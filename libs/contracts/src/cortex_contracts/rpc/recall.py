@@ -62,12 +62,24 @@ class RecallQuestion(Message):
     time_filter: bool = Field(default=False, description="a time in the query filters instead of being preferred")
     fusion: FusionMethod = FusionMethod.SCORE
     rerank: bool = Field(default=True, description="use the reranker where one is configured")
+    hop: bool | None = Field(
+        default=None, description="go on to memories that share rare names with the best; none: as recall is configured"
+    )
 
 
 class RecallRequest(RecallQuestion):
     """Which memories answer a query, for one principal."""
 
     principal: Principal
+
+
+class Hop(Message):
+    """How a memory goes with one that answers: both are about `entity`, or a relation leads from it to `other`."""
+
+    memory_id: UUID = Field(description="the one that answers")
+    entity: str
+    predicate: str | None = None
+    other: str | None = None
 
 
 class Explanation(Message):
@@ -79,6 +91,7 @@ class Explanation(Message):
     cosine_rank: int | None = Field(default=None, ge=1)
     contributions: dict[str, float] = Field(default_factory=dict, description="stage to points")
     reranked: float | None = None
+    hop: Hop | None = Field(default=None, description="what it was found by, instead of words and meaning")
 
 
 class RecalledMemory(Message):
@@ -164,13 +177,23 @@ class HistoryEntry(Message):
     occurred_at: Timestamp
 
 
+class EntityRelation(Message):
+    """How two entities stand to each other, by their names: `predicate` is one word, as "works_at"."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
 class GetReply(Message):
-    """A memory, what it superseded and what superseded it (oldest first), its repeats, entities and history."""
+    """A memory, what it superseded and what superseded it (oldest first), its repeats, entities with what it says of
+    their relations, and history."""
 
     memory: MemoryView
     chain: tuple[MemoryView, ...] = Field(default=(), description="its supersession chain, itself included")
     occurrences: tuple[Occurrence, ...] = ()
     entities: tuple[str, ...] = ()
+    relations: tuple[EntityRelation, ...] = ()
     history: tuple[HistoryEntry, ...] = ()
     access_count: int = Field(default=0, ge=0)
     last_accessed_at: Timestamp | None = None
