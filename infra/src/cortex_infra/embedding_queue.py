@@ -1,7 +1,9 @@
-"""Two lanes to one embedding model: queries go first, and a bulk load lets them in after every small slice.
+"""Three lanes to one embedding model: queries, then passages that come alone, then bulk loads, which let the others in
+after every small slice.
 
-Whatever is loaded, a query waits for the slice that is being embedded and for the queries before it, and never for the
-rest of a text or of a request. A slice is bounded: it is one window, or a few short texts.
+A passage that comes alone is one that somebody waits for, as for a memory that is retained now; a load sends many at
+once. Whatever is loaded, a query waits for the slice that is being embedded and for the queries before it, and never
+for the rest of a text or of a request. A slice is bounded: it is one window, or a few short texts.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ WINDOW_CHARACTERS: Final = 4096
 """A longer text is cut before its tokens are counted: counting 60,000 characters takes a tenth of a second by itself.
 No window of 256 tokens is that long, but of runs of spaces."""
 MAX_WAITING: Final = 256
-"""Requests that may wait in both lanes together."""
+"""Requests that may wait in all lanes together."""
 
 
 class QueueFull(Exception):
@@ -50,7 +52,7 @@ class Job:
     """One request on its way through the model."""
 
     def __init__(self, model: Model, texts: Sequence[str], is_query: bool) -> None:
-        self.is_query = is_query
+        self._is_query = is_query
         self.finished: asyncio.Future[tuple[Vectors, int]] = asyncio.get_running_loop().create_future()
         self._model = model
         self._sums: Vectors = np.zeros((len(texts), model.dim), dtype=np.float32)
@@ -71,7 +73,7 @@ class Job:
             tokens += window.tokens
         self._next = window
         if batch:
-            vectors = self._model.encode([window.text for window in batch], self.is_query)
+            vectors = self._model.encode([window.text for window in batch], self._is_query)
             for window, vector in zip(batch, vectors, strict=True):
                 self._sums[window.text_index] += window.tokens * vector
             self._tokens += tokens
@@ -88,7 +90,7 @@ class Job:
 
     def _halve(self, index: int, text: str) -> Iterator[Window]:
         if len(text) <= WINDOW_CHARACTERS:
-            tokens = self._model.token_count(text, self.is_query)
+            tokens = self._model.token_count(text, self._is_query)
             if tokens <= WINDOW_TOKENS or len(text) < 2:
                 yield Window(index, text, tokens)
                 return
@@ -105,7 +107,8 @@ class EmbeddingQueue:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._queries: deque[Job] = deque()
-        self._passages: deque[Job] = deque()
+        self._alone: deque[Job] = deque()
+        self._bulk: deque[Job] = deque()
         self._filled = asyncio.Event()
 
     def submit(self, texts: Sequence[str], *, is_query: bool) -> asyncio.Future[tuple[Vectors, int]]:
@@ -114,20 +117,21 @@ class EmbeddingQueue:
         Raises:
             QueueFull: too many wait already.
         """
-        if len(self._queries) + len(self._passages) >= MAX_WAITING:
+        if len(self._queries) + len(self._alone) + len(self._bulk) >= MAX_WAITING:
             raise QueueFull(f"more than {MAX_WAITING} requests are waiting")
         job = Job(self._model, texts, is_query)
-        (self._queries if is_query else self._passages).append(job)
+        (self._queries if is_query else self._alone if len(texts) == 1 else self._bulk).append(job)
         self._filled.set()
         return job.finished
 
     async def run(self) -> None:
-        """Work until cancelled: always the queries, a slice each in turn, and the oldest passages while none waits."""
+        """Work until cancelled: always the first lane that is not empty, a slice each in turn, but one load after the
+        other."""
         loop = asyncio.get_running_loop()
         # One thread: the engine is not made for two, and uses all cores for one call.
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder") as worker:
             while True:
-                lane = self._queries or self._passages
+                lane = self._queries or self._alone or self._bulk
                 if not lane:
                     self._filled.clear()
                     await self._filled.wait()
@@ -144,5 +148,5 @@ class EmbeddingQueue:
                     continue
                 if done and not job.finished.done():
                     job.finished.set_result(job.result())
-                elif job.is_query:
-                    lane.rotate(-1)  # a long query is no reason for a short one to wait
+                elif lane is not self._bulk:
+                    lane.rotate(-1)  # a long text is no reason for a short one to wait

@@ -26,6 +26,8 @@ def main(file: Path) -> None:
     plan = json.loads(file.read_text(encoding="utf-8"))
     _pause_between_restarts(file.with_suffix(".started"))
     os.umask(0o077)
+    # What a shell starts in the background ignores SIGINT, and so would all that it starts.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     inherited = os.environ.keys() if plan["inherit_environment"] else _INHERITED & os.environ.keys()
     environment = {name: os.environ[name] for name in inherited} | plan["environment"]
     lock = plan.get("lock")

@@ -7,8 +7,9 @@ Recalls and writes go on meanwhile, with the old model, until one short transact
 from __future__ import annotations
 
 import asyncio
+import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -46,9 +47,10 @@ QUEUED: Final = """
 SELECT id, memory FROM reindex.queue WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
 """
 # The turn before is the one that ingest takes (cortex_ingest.retain.previous_turn): the latest live one with the same
-# readers.
+# readers; a chunk of a document has none.
 TEXTS: Final = """
-SELECT w.memory, m.content, m.speaker, b.content AS content_before, b.speaker AS speaker_before
+SELECT w.memory, m.content, m.speaker, m.metadata, b.content AS content_before, b.speaker AS speaker_before,
+    b.metadata AS metadata_before
 FROM unnest($1::uuid[]) AS w (memory)
 JOIN LATERAL (
     SELECT scope, private_to, is_global, thread, turn FROM memory_terms WHERE memory = w.memory UNION ALL
@@ -57,7 +59,8 @@ JOIN LATERAL (
 JOIN memories m ON m.id = w.memory
 LEFT JOIN LATERAL (
     SELECT p.memory FROM memory_terms p WHERE p.thread = t.thread AND p.turn = t.turn - 1 AND p.scope = t.scope
-        AND p.private_to IS NOT DISTINCT FROM t.private_to AND p.is_global = t.is_global ORDER BY p.memory DESC LIMIT 1
+        AND p.private_to IS NOT DISTINCT FROM t.private_to AND p.is_global = t.is_global AND m.document IS NULL
+    ORDER BY p.memory DESC LIMIT 1
 ) near ON true
 LEFT JOIN memories b ON b.id = near.memory
 WHERE NOT EXISTS (SELECT FROM reindex.memory_vectors v WHERE v.memory = w.memory)
@@ -122,6 +125,7 @@ class Progress:
 class _Said:
     content: str
     speaker: str | None
+    metadata: Mapping[str, str]
 
 
 async def reindex(
@@ -283,7 +287,7 @@ async def _only_run(connection: Connection) -> None:
 
 
 def _text(row: asyncpg.Record) -> str:
-    before = row["content_before"]
-    return indexed_text.meaning(
-        _Said(row["content"], row["speaker"]), None if before is None else _Said(before, row["speaker_before"])
-    )
+    def said(which: str) -> _Said:
+        return _Said(row["content" + which], row["speaker" + which], json.loads(row["metadata" + which]))
+
+    return indexed_text.meaning(said(""), None if row["content_before"] is None else said("_before"))

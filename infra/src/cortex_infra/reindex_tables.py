@@ -72,6 +72,17 @@ SET_INVALID_AT: Final = """
 UPDATE reindex.past_vectors v SET invalid_at = p.invalid_at FROM past_terms p
 WHERE v.memory = ANY ($1) AND p.memory = v.memory AND v.invalid_at <> p.invalid_at
 """
+# Who may read a document can change, and with it who may read its chunks.
+SET_READERS: Final = """
+UPDATE reindex.memory_vectors v SET private_to = t.private_to, is_global = t.is_global FROM memory_terms t
+WHERE v.memory = ANY ($1) AND t.memory = v.memory
+    AND (v.private_to, v.is_global) IS DISTINCT FROM (t.private_to, t.is_global)
+"""
+SET_PAST_READERS: Final = """
+UPDATE reindex.past_vectors v SET private_to = t.private_to, is_global = t.is_global FROM past_terms t
+WHERE v.memory = ANY ($1) AND t.memory = v.memory
+    AND (v.private_to, v.is_global) IS DISTINCT FROM (t.private_to, t.is_global)
+"""
 
 # memory_terms comes first: searches and writers touch it before anything else, so that nobody holds what comes later.
 LOCK_CHUNKS: Final = "LOCK TABLE chunks IN SHARE ROW EXCLUSIVE MODE"
@@ -145,7 +156,7 @@ async def enqueue_all(connection: Connection) -> None:
 
 async def follow(connection: Connection, memories: list[object]) -> None:
     """Make the next tables agree with what holds of `memories` now; those without a vector stay without one."""
-    for statement in (MOVE_TO_PAST, MOVE_BACK, SET_INVALID_AT):
+    for statement in (MOVE_TO_PAST, MOVE_BACK, SET_INVALID_AT, SET_READERS, SET_PAST_READERS):
         await connection.execute(statement, memories)
 
 

@@ -27,7 +27,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from cortex_contracts.messages.base import Principal
-from cortex_contracts.messages.memory import Visibility
+from cortex_contracts.messages.memory import MemoryType, Network, Visibility
 from cortex_contracts.rpc.recall import RECALL, RecallReply, RecallRequest
 from cortex_infra import reindex_tables, services
 from cortex_infra.bootstrap import RolePasswords, bootstrap
@@ -35,7 +35,7 @@ from cortex_infra.migrate import migrate
 from cortex_infra.servers.running import RunningServer
 from cortex_ingest.retain import previous_turn
 from cortex_runtime.bus import Bus
-from cortex_store import indexed_text, lexical, memories, memory_index, pages, terms
+from cortex_store import documents, indexed_text, lexical, memories, memory_index, pages, terms
 from cortex_store.database import Database
 from cortex_store.embedding import RecordedModel, check_embedding
 from cortex_store.errors import EmbeddingMismatch, ModelChanged
@@ -54,6 +54,7 @@ OLD, NEW = "old-model", "new-model"
 DIMENSIONS = {OLD: 384, NEW: 512}
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 ADA, BOB = Principal(org="mine", subject="ada"), Principal(org="yours", subject="bob")
+DOCUMENT = uuid7()
 PATIENCE_S = 60
 
 
@@ -171,7 +172,7 @@ class Store:
             hashes = [lexical.term_hash(term) for term in terms.content_terms(text)]
             known = await memory_index.statistics(connection, None, hashes)
             plan = lexical.plan(hashes, known.segments, known.memories, 5_000)
-            query = memory_index.Query(plan.idfs, plan.keys, embedding, model, 40)
+            query = memory_index.Query(plan.idfs, plan.steps, embedding, model, 40)
             return {one.id: one for one in await memory_index.search(connection, query)}
 
 
@@ -205,6 +206,9 @@ async def fill(store: Store) -> list[NewMemory]:
             await store.retain(
                 ADA, f"{saying} of turn {turn}, {visibility}", visibility=visibility, session="readers", turn=turn
             )
+    for turn in range(3):
+        under = {"metadata": {indexed_text.HEADINGS: "Notes"}, "document": DOCUMENT}
+        await store.retain(ADA, f"chunk {turn} of a document", session="document", turn=turn, **under)
     for number in range(60):
         await store.retain(BOB, f"their fact number{number}", namespace="home")
     for memory in kept[100:120]:
@@ -322,6 +326,11 @@ async def assert_complete(postgres: PostgresDatabase, store: Store, left: frozen
         past = {row["memory"]: row["embedding"] for row in await connection.fetch("SELECT * FROM past_vectors")}
         assert live.keys() == store.texts.keys() - store.past - left
         assert past.keys() == store.past - left
+        for vectors, words in (("memory_vectors", "memory_terms"), ("past_vectors", "past_terms")):
+            assert not await connection.fetch(
+                f"SELECT FROM {vectors} v JOIN {words} t USING (memory) "
+                "WHERE (v.private_to, v.is_global) IS DISTINCT FROM (t.private_to, t.is_global)"
+            )
         for memory, stored in (live | past).items():
             assert close(stored, vector(NEW, store.texts[memory])), store.texts[memory]
         waiting = {row["memory"] for row in await connection.fetch("SELECT memory FROM index_backlog")}
@@ -390,6 +399,9 @@ async def test_a_store_in_use_is_moved_and_killed_thrice_on_the_way(
         async with store.database.transaction(ADA) as connection:
             await connection.execute("UPDATE memories SET tier = 'cold' WHERE id = $1", cold)
         del store.texts[cold]
+        async with store.database.transaction(ADA) as connection:
+            kind = documents.Kind("ada", Visibility.PRIVATE, "file", Network.FACT, MemoryType.SEMANTIC)
+            await documents.set_kind(connection, DOCUMENT, kind, {})
 
         # Killed while it embeds pages.
         model_server.stop_at(lambda texts: any("passage 20 of yours" in text for text in texts))

@@ -128,6 +128,34 @@ async def test_a_connection_that_is_said_to_end_and_has_not_ended_is_unavailable
         await ending.close()
 
 
+async def test_a_table_that_changes_its_type_costs_one_try(postgres: PostgresDatabase) -> None:
+    """As `cortex reindex` and a migration do it: what a connection has prepared before does not work any more."""
+    database = Database(postgres.runtime_url, pool_size=1)
+    await database.open()
+    owner = await asyncpg.connect(postgres.migration_url)
+    await owner.execute("CREATE TABLE changing (value vector(2)); INSERT INTO changing VALUES ('[1,2]')")
+    await owner.execute("GRANT SELECT ON changing TO PUBLIC")
+
+    async def read() -> Any:
+        async with database.unscoped() as connection:
+            return await connection.fetchval("SELECT value FROM changing")
+
+    assert len((await read()).to_list()) == 2
+    for change in (
+        "ALTER TABLE changing ALTER value TYPE halfvec(2)",
+        "ALTER TABLE changing ADD more int",
+        "ALTER TABLE changing ALTER value TYPE text",
+    ):
+        await owner.execute(change)
+        try:
+            await read()
+        except Unavailable:
+            await read()
+    assert await read() == "[1,2]"
+    await owner.close()
+    await database.close()
+
+
 async def test_open_fails_while_postgresql_is_away_and_works_afterwards(
     own_server: Any, own_postgres: PostgresDatabase
 ) -> None:

@@ -60,9 +60,10 @@ async def found(
     """Contents of the candidates, best by words first."""
     async with database.transaction(principal) as connection:
         hashes = [lexical.term_hash(term) for term in terms.content_terms(text)]
-        known = await memory_index.statistics(connection, options.get("namespaces"), hashes)
+        past = options.get("filter", memory_index.Filter()).as_of is not None
+        known = await memory_index.statistics(connection, options.get("namespaces"), hashes, past=past)
         plan = lexical.plan(hashes, known.segments, known.memories, 5_000)
-        query = memory_index.Query(plan.idfs, plan.keys, embedding, MODEL, options.pop("limit", 40), **options)
+        query = memory_index.Query(plan.idfs, plan.steps, embedding, MODEL, options.pop("limit", 40), **options)
         candidates = sorted(await memory_index.search(connection, query), key=lambda c: (-c.lexical, c.id))
         rows = await memories.by_ids(connection, [candidate.id for candidate in candidates])
     return [rows[candidate.id].content for candidate in candidates]
@@ -138,9 +139,9 @@ async def test_every_candidate_has_both_exact_scores(database: Database) -> None
         known = await memory_index.statistics(connection, None, [word])
         assert known.memories == 3
         plan = lexical.plan([word], known.segments, known.memories, 100)
-        query = memory_index.Query(plan.idfs, plan.keys, axis(0), MODEL, 10)
+        query = memory_index.Query(plan.idfs, plan.steps, axis(0), MODEL, 10)
         by_id = {candidate.id: candidate for candidate in await memory_index.search(connection, query)}
-        foreign = memory_index.Query(plan.idfs, plan.keys, axis(0), "another model", 10)
+        foreign = memory_index.Query(plan.idfs, plan.steps, axis(0), "another model", 10)
         by_words = {candidate.id: candidate for candidate in await memory_index.search(connection, foreign)}
     assert by_id[alpha.id].cosine == pytest.approx(1.0, abs=1e-3)
     assert by_id[beta.id].cosine == pytest.approx(0.7071, abs=1e-3)

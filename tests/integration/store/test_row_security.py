@@ -9,21 +9,26 @@ import asyncpg
 import pytest
 
 from cortex_contracts.messages.base import Principal
-from cortex_contracts.messages.memory import Visibility
+from cortex_contracts.messages.memory import MemoryType, Network, Visibility
 from cortex_contracts.rpc.ingest import Access
 from cortex_contracts.subjects import MemoryOp
 from cortex_store import (
     access,
+    documents,
+    endings,
     entities,
+    entity_relations,
     grants,
     indexed_text,
     memories,
     memory_events,
     memory_index,
     occurrences,
+    operations,
     page_search,
     pages,
     sleep_progress,
+    staged_parts,
     vaults,
 )
 from cortex_store.connection import Connection
@@ -58,11 +63,20 @@ async def fill(connection: Connection, content: str = "the deploy key", **fields
 
 async def fill_every_table(connection: Connection) -> None:
     memory = await fill(connection)
-    await entities.link(connection, memory.id, "work", [entities.Named("ada", "Ada", "person_or_thing", "speaker")])
+    named = [entities.Named(name.lower(), name, "person_or_thing", "mention") for name in ("Ada", "Atlas")]
+    await entities.link(connection, memory.id, "work", named)
+    related = entity_relations.Related("ada", "owns", "atlas")
+    await entity_relations.put(connection, memory.id, "work", [related])
     await occurrences.record(
         connection, occurrences.Occurrence(uuid7(), memory.id, "chat", None, None, None, None, NOW, "said before")
     )
     await access.record(connection, {memory.id: 2}, NOW)
+    kind = documents.Kind("me", Visibility.TEAM, "file", Network.FACT, MemoryType.SEMANTIC)
+    await documents.create(connection, document := uuid7(), "work", "a.md", kind, {}, NOW)
+    part = await fill(connection, "a part of it", document=document)
+    await documents.add(connection, document, [documents.Place(part.id, 0, b"key", "")], NOW)
+    await documents.derived(connection, part.id, [memory.id])
+    await endings.announce(connection, memory.id, part.id, NOW)
     event = memory_events.MemoryEventRow(uuid7(), "work", MemoryOp.RETAIN, NOW, memory.id)
     await memory_events.record(connection, event)
     page = pages.NewPage(
@@ -71,6 +85,8 @@ async def fill_every_table(connection: Connection) -> None:
     await pages.upsert(connection, page)
     await vaults.record_sync(connection, "vault", vaults.SyncResult.OK, synced_commit="c", pages_changed=1)
     await connection.execute("INSERT INTO namespace_grants (agent, namespace) VALUES ('a', 'work')")
+    await operations.create(connection, uuid7(), ME, "improve", "{}", ["{}"], 1)
+    await staged_parts.put(connection, uuid7(), 0, "a part")
 
 
 async def test_every_table_with_an_org_has_forced_row_security(database: Database) -> None:
@@ -111,16 +127,28 @@ async def everything(connection: Connection) -> set[str]:
     """What a transaction gets of memories when every query has lost its scope: no condition at all, every function
     asked for all there is."""
     contents = {row["content"] for row in await connection.fetch("SELECT content FROM memories")}
-    words = "SELECT key FROM term_statistics(NULL, (SELECT array_agg(i) FROM generate_series(-9, 9) AS i))"
+    words = "SELECT key FROM term_statistics(NULL, (SELECT array_agg(i) FROM generate_series(-9, 9) AS i), true)"
     assert await connection.fetch(words) is not None
     query = memory_index.Query({1: 1.0}, (), VECTOR, "test-model", 100, around=10)
     found = {candidate.id for candidate in await memory_index.search(connection, query)}
     found |= set(await memory_index.turns(connection, "work", "s", 0, 99))
-    owner = "SELECT memory FROM search_memories(NULL, (SELECT array_agg(i) FROM generate_series(-99, 99) i), NULL, "
-    found |= {row["memory"] for row in await connection.fetch(f"{owner} NULL, NULL, 100, 9, 0, NULL, NULL)")}
+    owner = "SELECT memory FROM search_memories(NULL, (SELECT array_agg(i) FROM generate_series(-99, 99) i), '{199}', "
+    found |= {
+        row["memory"]
+        for row in await connection.fetch(f"{owner} '{{9}}', '{{1:1}}/1000000000', NULL, NULL, 100, 9, 0, NULL, NULL)")
+    }
     readable = {row["id"] for row in await connection.fetch("SELECT id FROM memories")}
     assert found <= readable, "a function must not name what the rows do not show"
-    others = ("memory_occurrences", "memory_entities", "memory_access", "index_backlog")
+    others = (
+        "document_chunks",
+        "memory_sources",
+        "memory_occurrences",
+        "memory_entities",
+        "entity_relations",
+        "announced_endings",
+        "memory_access",
+        "index_backlog",
+    )
     for table in others:
         rows = {row["memory"] for row in await connection.fetch(f"SELECT memory FROM {table}")}
         assert rows <= readable, table

@@ -132,6 +132,34 @@ async def test_a_query_waits_for_one_slice_of_a_long_passage_however_often_it_co
     assert (await passage)[1] == 12_000
 
 
+async def test_a_passage_that_comes_alone_goes_before_every_load_and_after_every_query(
+    stepped: tuple[SteppedModel, EmbeddingQueue],
+) -> None:
+    model, queue = stepped
+    loads = [queue.submit([f"load {number}.{text}" for text in range(16)], is_query=False) for number in range(8)]
+    assert (await model.begun())[0] == "load 0.0"
+    alone = queue.submit(["alone"], is_query=False)
+    query = queue.submit(["query"], is_query=True)
+    assert await model.step() == ["query"]
+    assert await model.step() == ["alone"]
+    assert (await model.step())[0] == f"load 0.{SLICE_TEXTS}"
+    async with asyncio.timeout(10):
+        await asyncio.gather(query, alone)
+    assert not any(load.done() for load in loads)
+
+
+async def test_a_long_passage_that_comes_alone_lets_short_ones_in(stepped: tuple[SteppedModel, EmbeddingQueue]) -> None:
+    model, queue = stepped
+    long = queue.submit(["word " * 12_000], is_query=False)
+    await model.begun()
+    short = queue.submit(["short"], is_query=False)
+    assert await model.step() == ["short"]
+    await model.step()
+    async with asyncio.timeout(10):
+        await short
+    assert not long.done()
+
+
 async def test_a_long_query_lets_short_ones_in(stepped: tuple[SteppedModel, EmbeddingQueue]) -> None:
     model, queue = stepped
     long = queue.submit([f"question {number}" for number in range(100)], is_query=True)

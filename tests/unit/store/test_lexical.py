@@ -136,3 +136,29 @@ def test_a_plan_reads_at_most_three_budgets(known: list[Segment], budget: int) -
 def test_what_is_not_counted_yet_is_always_read() -> None:
     known = [Segment(1, 1, 11, 90), Segment(1, 2, 12, 0), Segment(2, 1, 13, 0)]
     assert lexical.plan([1, 2], known, 1000, budget=1).keys == (12, 13)
+
+
+@settings(deadline=None)
+@given(st.lists(words.filter(bool), min_size=1, max_size=30), words.filter(bool), st.integers(1, 60), st.integers(1, 5))
+def test_no_memory_of_a_later_step_alone_scores_above_its_bound(
+    documents: list[list[str]], question: list[str], budget: int, copies: int
+) -> None:
+    stored = [lexical.impacts(document) for document in documents]
+    holders: dict[tuple[int, int], list[int]] = {}
+    for number, impacts in enumerate(stored):
+        for term, impact in impacts.items():
+            holders.setdefault((term, lexical.bucket(impact)), []).append(number)
+    known = [
+        Segment(term, bucket, key, copies * len(numbers))
+        for key, ((term, bucket), numbers) in enumerate(holders.items())
+    ]
+    read = dict(enumerate(holders.values()))
+    asked = list(dict.fromkeys(map(lexical.term_hash, question)))
+    plan = lexical.plan(asked, known, copies * len(stored), budget=budget)
+    assert all(step.keys for step in plan.steps)
+    found: set[int] = set()
+    for step in plan.steps:
+        for number, impacts in enumerate(stored):
+            if number not in found:
+                assert sum(plan.idfs.get(term, 0.0) * impact for term, impact in impacts.items()) <= step.bound + 1e-9
+        found |= {number for key in step.keys for number in read[key]}

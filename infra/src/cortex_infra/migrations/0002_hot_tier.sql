@@ -12,13 +12,15 @@
 CREATE FUNCTION bind_principal(p_org text, p_subject text, p_readable text[], p_writable text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
+    -- What one may write one may read, a write decision is made against what is there: who may read some namespaces
+    -- only writes no others.
+    p_writable := coalesce(p_writable, p_readable);
     PERFORM set_config('cortex.org', p_org, true), set_config('cortex.subject', p_subject, true),
         set_config('cortex.owned', coalesce(array_to_string(p_writable, ','), '*'), true);
     IF p_readable IS NULL AND p_writable IS NULL THEN
         PERFORM set_config('cortex.readable', '*', true), set_config('cortex.writable', '*', true);
         RETURN;
     END IF;
-    -- What one may write one may read: a write decision is made against what is there.
     PERFORM set_config('cortex.readable', coalesce((
             SELECT string_agg(DISTINCT namespace, ',') FROM (
                 SELECT unnest(p_readable) AS namespace UNION SELECT unnest(p_writable)
@@ -168,6 +170,7 @@ CREATE TABLE term_changes (
     delta smallint NOT NULL,
     keys  integer[] NOT NULL
 );
+CREATE INDEX term_changes_scope ON term_changes (scope);
 
 -- What stopped being true keeps its words and its vector here, for "as of".
 CREATE TABLE past_terms (LIKE memory_terms INCLUDING DEFAULTS, invalid_at timestamptz NOT NULL, PRIMARY KEY (memory));
@@ -211,6 +214,14 @@ CREATE TABLE index_backlog (
 );
 CREATE INDEX index_backlog_order ON index_backlog (queued_at);
 
+-- Tables with rows about memories, by their foreign keys: "columns" hold ids of memories.
+CREATE FUNCTION tables_about_memories() RETURNS TABLE (number bigint, name regclass, columns text[])
+LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
+    SELECT row_number() OVER (ORDER BY c.conrelid), c.conrelid::regclass, array_agg(a.attname::text)
+    FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
+    WHERE c.contype = 'f' AND c.confrelid = 'memories'::regclass AND c.conparentid = 0 GROUP BY c.conrelid
+$$;
+
 -- Make the partitions of this month and of p_ahead more; rows that the default partition took in the meantime move.
 CREATE FUNCTION ensure_memory_partitions(p_from timestamptz, p_ahead integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET timezone = 'UTC' AS $$
@@ -221,31 +232,33 @@ DECLARE
     made integer := 0;
     first uuid;
     after uuid;
-    occurrences memory_occurrences[];
-    accesses memory_access[];
-    links memory_entities[];
-    waiting index_backlog[];
+    moves boolean;
+    follower record;
 BEGIN
     WHILE month <= last LOOP
         name := 'memories_' || to_char(month, 'YYYYMM');
         IF to_regclass(name) IS NULL THEN
-            -- To the foreign keys a row that moves is deleted, so what refers to it is put back behind it. Nothing can
-            -- be added to it in the meantime: that takes a lock on its row.
+            -- To the foreign keys a row that moves is deleted, so what refers to it, in whatever table, is put back
+            -- behind it. Nothing can be added to it in the meantime: that takes a lock on its row.
             LOCK TABLE memories_default IN ACCESS EXCLUSIVE MODE;
             first := uuid_floor(month);
             after := uuid_floor(month + interval '1 month');
-            occurrences := ARRAY (SELECT o FROM memory_occurrences o WHERE memory >= first AND memory < after);
-            accesses := ARRAY (SELECT a FROM memory_access a WHERE memory >= first AND memory < after);
-            links := ARRAY (SELECT l FROM memory_entities l WHERE memory >= first AND memory < after);
-            waiting := ARRAY (SELECT b FROM index_backlog b WHERE memory >= first AND memory < after);
+            moves := EXISTS (SELECT FROM memories m WHERE m.tableoid = 'memories_default'::regclass
+                AND m.id >= first AND m.id < after);
+            FOR follower IN SELECT * FROM tables_about_memories() WHERE moves LOOP
+                EXECUTE format('CREATE TEMP TABLE %I ON COMMIT DROP AS SELECT * FROM %s WHERE %s',
+                    'moving_' || follower.number, follower.name,
+                    (SELECT string_agg(format('%1$I >= %2$L AND %1$I < %3$L', c, first, after), ' OR ')
+                        FROM unnest(follower.columns) AS c));
+            END LOOP;
             EXECUTE format('CREATE TABLE %I (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name);
             EXECUTE format('WITH moved AS (DELETE FROM memories WHERE tableoid = ''memories_default''::regclass '
                 'AND id >= %L AND id < %L RETURNING *) INSERT INTO %I SELECT * FROM moved', first, after, name);
             EXECUTE format('ALTER TABLE memories ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', name, first, after);
-            INSERT INTO memory_occurrences SELECT * FROM unnest(occurrences);
-            INSERT INTO memory_access SELECT * FROM unnest(accesses);
-            INSERT INTO memory_entities SELECT * FROM unnest(links);
-            INSERT INTO index_backlog SELECT * FROM unnest(waiting);
+            FOR follower IN SELECT * FROM tables_about_memories() WHERE moves LOOP
+                EXECUTE format('INSERT INTO %s SELECT * FROM %I', follower.name, 'moving_' || follower.number);
+                EXECUTE format('DROP TABLE %I', 'moving_' || follower.number);
+            END LOOP;
             EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
             made := made + 1;
         END IF;
@@ -276,12 +289,13 @@ SELECT m.id, m.org, CASE WHEN m.visibility = 'private' THEN m.owner END, true, o
 FROM memories m JOIN memories_unpartitioned o USING (id) WHERE m.tier = 'hot';
 DROP TABLE memories_unpartitioned;
 
--- The nearest by meaning: HNSW for large scopes, and for small ones an exact scan of a covering index, which a tuple
--- limit of 2,704 bytes allows up to about 1,300 dimensions. In a function: an index for another model is built again.
+-- The nearest by meaning: HNSW for large scopes (with m = 16 one question in twenty missed its topic at a million), and
+-- for small ones an exact scan of a covering index, which a tuple limit of 2,704 bytes allows up to about 1,300
+-- dimensions. In a function: an index for another model is built again.
 CREATE FUNCTION index_memory_vectors(p_table regclass, p_dimension integer) RETURNS void
 LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-    EXECUTE format('CREATE INDEX ON %s USING hnsw (embedding halfvec_cosine_ops) WITH (m = 16, ef_construction = 64)',
+    EXECUTE format('CREATE INDEX ON %s USING hnsw (embedding halfvec_cosine_ops) WITH (m = 32, ef_construction = 64)',
         p_table);
     EXECUTE format('CREATE INDEX ON %s (scope) INCLUDE (memory, private_to, is_global, valid_at%s)', p_table,
         CASE WHEN p_dimension <= 1300 THEN ', embedding' ELSE '' END);
@@ -530,18 +544,31 @@ LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
         AND (has_global OR bound_to('readable', namespace))
 $$;
 
--- How often terms occur in the searched scopes: one row per scope, term and bucket with its key; df 0 is "not counted
--- yet". One more row without a term carries the number of memories of the scopes in df.
-CREATE FUNCTION term_statistics(p_namespaces text[], p_terms integer[])
+-- How often terms occur in the searched scopes: one row per scope, term and bucket with its key, so far as memories have
+-- it; df 0 is "perhaps": changes of the scope wait to be counted, or the past is asked for as well (p_past), which is
+-- not counted. One more row without a term carries the number of memories of the scopes in df. Until the transaction
+-- ends, the model and the tables stay those of now (ADR 0014): search_memories, which comes next, sees one moment.
+CREATE FUNCTION term_statistics(p_namespaces text[], p_terms integer[], p_past boolean)
 RETURNS TABLE (term integer, bucket integer, key integer, df integer)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    WITH scopes AS MATERIALIZED (SELECT scope, memories FROM searched_scopes(p_namespaces))
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    LOCK TABLE memory_terms IN ACCESS SHARE MODE;
+    RETURN QUERY
+    WITH scopes AS MATERIALIZED (
+        SELECT s.scope, s.memories, EXISTS (SELECT FROM term_changes c WHERE c.scope = s.scope) AS changes
+        FROM searched_scopes(p_namespaces) s
+    )
     SELECT NULL::integer, NULL::integer, NULL::integer, coalesce(sum(greatest(memories, 0)), 0)::integer FROM scopes
     UNION ALL
-    -- One lookup per key: joined, the whole table would be read.
-    SELECT k.term, k.bucket, k.key, greatest(coalesce((SELECT c.df FROM term_counts c WHERE c.key = k.key), 0), 0)
-    FROM (SELECT t AS term, b AS bucket, term_key(s.scope, t, b) AS key
-        FROM scopes s, unnest(p_terms) AS t, generate_series(0, 3) AS b) k
+    SELECT counted.term, counted.bucket, counted.key, greatest(counted.df, 0) FROM (
+        -- One lookup per key: joined, the whole table would be read.
+        SELECT k.term, k.bucket, k.key, k.changes,
+            coalesce((SELECT c.df FROM term_counts c WHERE c.key = k.key), 0) AS df
+        FROM (SELECT t AS term, b AS bucket, term_key(s.scope, t, b) AS key, s.changes
+            FROM scopes s, unnest(p_terms) AS t, generate_series(0, 3) AS b) k OFFSET 0
+    ) counted WHERE counted.df > 0 OR counted.changes OR p_past;
+END
 $$;
 
 -- What a recall may be narrowed to; null fields narrow nothing. Times are half-open: [since, until).
@@ -553,11 +580,15 @@ CREATE TYPE memory_filter AS (
 -- Candidates for an answer: the p_limit best by words and the p_limit nearest by meaning, with the turns around them
 -- (p_around each side), all with both exact scores. "named": how it is linked to an entity in p_named, by its speaker
 -- (2) or its text (1). Below p_exact_below memories the scopes are compared one by one, otherwise by HNSW.
-CREATE FUNCTION search_memories(p_namespaces text[], p_keys integer[], p_idfs sparsevec, p_embedding halfvec,
-    p_model text, p_limit integer, p_around integer, p_exact_below integer, p_named uuid[], p_filter memory_filter)
+-- The words are looked up in steps: step i has the keys up to p_ends[i], and what only it or a later one would bring
+-- scores p_bounds[i] at most (cortex_store.lexical). Stable: all of it sees one moment, or what was added between two of
+-- its queries would be missing beside what was ended between them. Call it after term_statistics.
+CREATE FUNCTION search_memories(p_namespaces text[], p_keys integer[], p_ends integer[], p_bounds float8[],
+    p_idfs sparsevec, p_embedding halfvec, p_model text, p_limit integer, p_around integer, p_exact_below integer,
+    p_named uuid[], p_filter memory_filter)
 RETURNS TABLE (memory uuid, lexical real, cosine real, thread bigint, turn integer, valid_at timestamptz,
     script smallint, named integer)
-LANGUAGE plpgsql SECURITY DEFINER
+LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = on SET jit = off AS $$
 DECLARE
     v_scopes integer[];
@@ -569,10 +600,9 @@ DECLARE
     v_allowed text := 't.scope = ANY ($1) AND (t.private_to IS NULL OR t.private_to = $3)';
     v_order text := '(t.embedding <=> $5)';
     v_by_words uuid[];
+    v_scores float8[];  -- of v_by_words, falling
     v_by_meaning uuid[];
 BEGIN
-    -- The model stays the one that is recorded now, as this volatile function sees it: its caller's snapshot may be older.
-    LOCK TABLE memory_terms IN ACCESS SHARE MODE;
     SELECT array_agg(s.scope), array_agg(s.scope) FILTER (WHERE s.readable), sum(s.memories)
         INTO v_scopes, v_readable, v_size FROM searched_scopes(p_namespaces) s;
     IF v_scopes IS NULL OR coalesce(current_setting('cortex.subject', true), '') = '' THEN
@@ -613,13 +643,19 @@ BEGIN
         v_order := v_order || ' + 0';  -- no index has this order: every row of the scopes is compared
     END IF;
 
-    IF cardinality(p_keys) > 0 THEN
-        -- "+ 0": the keys alone are looked up; an index on the scope would bring an entry for every memory in it.
-        EXECUTE format('SELECT array_agg(memory) FROM (SELECT t.memory FROM %s t WHERE t.keys && $6 AND %s '
-            'ORDER BY t.impacts <#> $7, t.memory LIMIT $8) best', v_terms, replace(v_allowed, 't.scope =', 't.scope + 0 ='))
-            INTO v_by_words
-            USING v_scopes, v_readable, v_subject, p_filter, p_embedding, p_keys, p_idfs, p_limit;
-    END IF;
+    FOR step IN 1 .. coalesce(cardinality(p_ends), 0) LOOP
+        EXIT WHEN cardinality(v_by_words) = p_limit AND p_bounds[step] < v_scores[p_limit];
+        -- The keys alone are looked up ("+ 0"): an index on the scope would bring an entry for every memory in it. GIN
+        -- compares each memory with each key of an array, so that many keys go into several arrays.
+        EXECUTE format('SELECT array_agg(memory ORDER BY score DESC, memory), array_agg(score ORDER BY score DESC, memory) '
+            'FROM (SELECT memory, score FROM (SELECT t.memory, -(t.impacts <#> $7) AS score FROM %s t WHERE (%s) AND %s '
+            'UNION SELECT * FROM unnest($9, $10)) found ORDER BY score DESC, memory LIMIT $8) best',
+            v_terms, (SELECT string_agg(format('t.keys && $6[%s:%s]', first, least(first + 31, p_ends[step])), ' OR ')
+                FROM generate_series(coalesce(p_ends[step - 1], 0) + 1, p_ends[step], 32) AS first),
+            replace(v_allowed, 't.scope =', 't.scope + 0 ='))
+            INTO v_by_words, v_scores
+            USING v_scopes, v_readable, v_subject, p_filter, p_embedding, p_keys, p_idfs, p_limit, v_by_words, v_scores;
+    END LOOP;
     IF p_embedding IS NOT NULL
         AND p_model = (SELECT value FROM database_settings WHERE key = 'embedding.model') THEN
         -- An exact scan reads the covering index alone; a bitmap would visit the heap for every row.
@@ -723,8 +759,8 @@ GRANT SELECT, INSERT, DELETE ON memory_entities TO cortex_runtime, cortex_sleep;
 GRANT SELECT ON namespaces TO cortex_runtime, cortex_sleep;
 GRANT SELECT ON index_backlog TO cortex_runtime, cortex_sleep;
 
-REVOKE ALL ON FUNCTION ensure_memory_partitions, create_vector_tables, index_memory_vectors, scope_of, index_memory,
-    add_vector, unindex_memory, follow_memory, fold_term_changes, lease_index_backlog, find_repeat, find_turns, searched_scopes,
+REVOKE ALL ON FUNCTION tables_about_memories, ensure_memory_partitions, create_vector_tables, index_memory_vectors,
+    scope_of, index_memory, add_vector, unindex_memory, follow_memory, fold_term_changes, lease_index_backlog, find_repeat, find_turns, searched_scopes,
     term_statistics, search_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION index_memory, add_vector, fold_term_changes, lease_index_backlog, find_repeat, find_turns,
     term_statistics, search_memories TO cortex_runtime, cortex_sleep;

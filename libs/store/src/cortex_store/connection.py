@@ -47,6 +47,9 @@ def connection_failures(connection: Connection | None = None) -> Iterator[None]:
     """
     try:
         yield
+    except asyncpg.InvalidCachedStatementError as error:
+        # A migration or a reindexing came after the statement was prepared. asyncpg has forgotten it by now.
+        raise Unavailable("the tables of PostgreSQL have just changed") from error
     except asyncpg.PostgresError as error:
         state = error.sqlstate or ""
         if connection is None or state in UNAVAILABLE_STATES or state.startswith(UNAVAILABLE_CLASSES):

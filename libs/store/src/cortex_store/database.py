@@ -83,6 +83,8 @@ class Database:
                 command_timeout=self._command_timeout_s,
                 server_settings={"application_name": self._application_name, **SESSION},
                 init=_prepare,
+                # A transaction leaves nothing behind: bindings and settings are local to it, locks end with it.
+                reset=_nothing,
             )
         await self.check()
 
@@ -167,6 +169,10 @@ async def _prepare(connection: asyncpg.Connection) -> None:
         await register_vector(connection)
     except ValueError as error:
         raise Unavailable("the database has no pgvector extension in its schema public yet") from error
+
+
+async def _nothing(connection: asyncpg.Connection) -> None:
+    """Nothing of a connection is reset when it goes back into the pool; asyncpg would take a round trip for it."""
 
 
 async def _roll_back(transaction: Transaction, connection: PoolConnectionProxy) -> None:

@@ -43,14 +43,19 @@ SELECT DISTINCT e.name FROM memory_entities l JOIN entities e ON e.id = l.entity
 """
 
 
-async def link(connection: Connection, memory_id: UUID, namespace: str, named: Sequence[Named]) -> None:
-    """Link a memory to what it names; new entities are made."""
-    if not named:
-        return
+async def put(connection: Connection, namespace: str, named: Sequence[Named]) -> None:
+    """Make the entities that are new. Who links many memories in one transaction does this for all of them first."""
     by_key = {one.key: one for one in named}
     ids = [uuid7() for _ in by_key]
     names, kinds = [one.name for one in by_key.values()], [one.kind for one in by_key.values()]
     await connection.execute(PUT, namespace, ids, list(by_key), names, kinds)
+
+
+async def link(connection: Connection, memory_id: UUID, namespace: str, named: Sequence[Named]) -> None:
+    """Link a memory to what it names; new entities are made."""
+    if not named:
+        return
+    await put(connection, namespace, named)
     await connection.execute(LINK, memory_id, namespace, [one.key for one in named], [one.role for one in named])
 
 

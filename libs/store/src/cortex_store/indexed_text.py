@@ -6,7 +6,7 @@ A draft, a stored memory and the reindexing of an old one must read alike, so th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -19,6 +19,8 @@ EMBEDDED_CHARS: Final = 60_000
 """What one vector can stand for; the words of a longer text are all found, its meaning by its beginning."""
 CONTEXT_CHARS: Final = 1_000
 """Of the turn before: context, not the subject."""
+HEADINGS: Final = "headings"
+"""The metadata that hold the headings which a chunk of a document stands under: they say what it is about."""
 
 MONTHS: Final = "January February March April May June July August September October November December".split()
 
@@ -34,6 +36,11 @@ class Utterance(Protocol):
     @property
     def speaker(self) -> str | None:
         """Who said it."""
+        ...
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """What else is known of it."""
         ...
 
 
@@ -52,10 +59,12 @@ class Said(Utterance, Protocol):
 
 
 def document(said: Said, valid_at: datetime) -> Document:
-    """The words of a memory: who said it, the day on which it became true, what was said and what it claims."""
+    """The words of a memory: who said it, the day on which it became true, the headings that it stands under, what was
+    said and what it claims."""
     day = f"{valid_at.day} {MONTHS[valid_at.month - 1]} {valid_at.year}"
     claims = " ".join(f"{claim.subject} {claim.attribute} {claim.value}" for claim in said.assertions)
-    words = terms.analyse(f"{said.speaker or ''} {day} {said.content} {claims}")
+    headings = said.metadata.get(HEADINGS, "")
+    words = terms.analyse(f"{said.speaker or ''} {day} {headings} {said.content} {claims}")
     return Document(content_key(said), terms.script(said.content), lexical.impacts(words))
 
 
@@ -73,6 +82,8 @@ def passage(title: str, heading_path: Sequence[str], text: str) -> str:
 
 
 def _line(said: Utterance, limit: int) -> str:
+    if headings := said.metadata.get(HEADINGS):
+        return f"{headings}\n{said.content[:limit]}"
     return f"{said.speaker}: {said.content[:limit]}" if said.speaker else said.content[:limit]
 
 

@@ -40,11 +40,13 @@ class NewMemory:
     decision_reason: str = ""
     invalid_at: datetime | None = None
     superseded_by: UUID | None = None
+    document: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory as it is stored. `created_at`: when Cortex learned it; `valid_at`: when it became true."""
+    """A memory as it is stored. `created_at`: when Cortex learned it; `valid_at`: when it became true; `document`: it
+    is a chunk of it (`documents`)."""
 
     id: UUID
     namespace: str
@@ -68,6 +70,7 @@ class Memory:
     decision: WriteDecision
     decision_reason: str
     tier: str
+    document: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class NamespaceCount:
 COLUMNS: Final = (
     "m.id, m.namespace, m.content, m.source_kind, m.importance, m.valid_at, m.invalid_at, m.superseded_by, "
     "m.created_at, m.owner, m.visibility, m.network, m.memory_type, m.source_ref, m.session, m.turn, m.speaker, "
-    "m.assertions, m.metadata, m.decision, m.decision_reason, m.tier"
+    "m.assertions, m.metadata, m.decision, m.decision_reason, m.tier, m.document"
 )
 LIVE: Final = "m.invalid_at IS NULL AND m.tier = 'hot'"
 
@@ -91,10 +94,10 @@ INSERT: Final = """
 INSERT INTO memories (
     id, namespace, content, content_hash, source_kind, importance, valid_at, owner, visibility, network, memory_type,
     source_ref, session, turn, speaker, assertions, metadata, decision, decision_reason, invalid_at, superseded_by,
-    created_at
+    document, created_at
 ) VALUES (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::text::jsonb, $17::text::jsonb, $18, $19, $20,
-    $21, uuid_extract_timestamp($1)
+    $21, $22, uuid_extract_timestamp($1)
 )
 """
 GET: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.id = $1"  # noqa: S608 - constants
@@ -125,7 +128,7 @@ SELECT {COLUMNS} FROM chain c JOIN memories m ON m.id = c.id ORDER BY m.valid_at
 OUTLINE: Final = f"""
 WITH known AS MATERIALIZED (
     SELECT m.id, m.importance, m.invalid_at FROM memories m
-    WHERE m.tier = 'hot' AND ($1::text[] IS NULL OR m.namespace = ANY ($1))
+    WHERE m.tier = 'hot' AND m.document IS NULL AND ($1::text[] IS NULL OR m.namespace = ANY ($1))
         AND (m.invalid_at IS NULL AND ($2::timestamptz IS NULL OR m.id >= uuid_floor($2)) OR m.invalid_at >= $2)
 )
 SELECT {COLUMNS} FROM memories m WHERE m.id IN (
@@ -161,6 +164,7 @@ async def insert(connection: Connection, memory: NewMemory) -> None:
         memory.decision_reason,
         memory.invalid_at,
         memory.superseded_by,
+        memory.document,
     )
 
 
@@ -200,7 +204,8 @@ async def outline(
     connection: Connection, namespaces: Sequence[str] | None, since: datetime | None, limit: int
 ) -> tuple[Memory, ...]:
     """What a reader should know first: the `limit` newest and the `limit` most important live memories; with `since`,
-    what was learned or stopped being true at or after it."""
+    what was learned or stopped being true at or after it. Chunks of documents are not among them: one file would leave
+    room for nothing else."""
     rows = await connection.fetch(OUTLINE, None if namespaces is None else list(namespaces), since, limit)
     return tuple(from_row(row) for row in rows)
 
@@ -253,4 +258,5 @@ def from_row(row: Row) -> Memory:
         decision=WriteDecision(row["decision"]),
         decision_reason=row["decision_reason"],
         tier=row["tier"],
+        document=row["document"],
     )
