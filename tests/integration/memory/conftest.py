@@ -66,6 +66,7 @@ async def memory(
     nats: NatsServer, postgres: PostgresDatabase, cache: CacheServer, embedder: EmbedderConfig, tmp_path: Path
 ) -> AsyncIterator[MemorySystem]:
     with ExitStack() as stack:
+        starting = []
         for name in ("ingest", "recall"):
             folder = tmp_path / name
             folder.mkdir()
@@ -79,7 +80,8 @@ async def memory(
                 CORTEX_EMBEDDINGS_MODEL=embedder.model,
                 CORTEX_EMBEDDINGS_API_KEY=embedder.api_key,
             )
-            running = stack.enter_context(RunningServer(process, folder))
+            starting.append(stack.enter_context(RunningServer(process, folder)))
+        for running in starting:
             await running.wait_ready()
         bus = Bus(nats.url("gateway"), "gateway", "0.1.0")
         await bus.open()

@@ -464,7 +464,10 @@ async def test_nobody_gets_what_is_older_than_the_bound(services: Services, frag
         allowed = [s.live for s in states[first:] if s.asked <= one.received]
         if one.of is not None:
             allowed = [live & {one.of} for live in allowed]
-        assert one.live in allowed, f"{one.of or one.topic.word}: state {first} or later, got {sorted(one.live)}"
+        was = [index for index, state in enumerate(states) if state.live == one.live]
+        assert one.live in allowed, (
+            f"{one.of or one.topic.word}: state {first} or later of {len(allowed)}, got {was or sorted(one.live)}"
+        )
     # The test is worth something only if both bounds were met.
     assert len(untold) >= 3
     assert 0 < strict < len(seen)

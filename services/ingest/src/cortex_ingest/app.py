@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import socket
+
 from cortex_contracts.messages.commands import Capture, SyncVault
 from cortex_contracts.rpc import ingest as rpc
+from cortex_contracts.rpc.documents import FORGET_DOCUMENT, RETAIN_DOCUMENT
+from cortex_contracts.rpc.operations import (
+    CANCEL_OPERATION,
+    OPERATION,
+    OPERATIONS,
+    RETRY_OPERATION,
+    STAGE_DOCUMENT,
+    START_DOCUMENT,
+)
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS
 from cortex_ingest.announcements import Announcements
 from cortex_ingest.captures import Captures, redacted_body
 from cortex_ingest.changes import Changes
 from cortex_ingest.config import IngestSettings
+from cortex_ingest.document_operations import DocumentKind
+from cortex_ingest.document_rpc import DocumentRpc
+from cortex_ingest.documents import Documents
+from cortex_ingest.endings import Endings
 from cortex_ingest.git_repository import GitRepository
 from cortex_ingest.handlers import Vaults
 from cortex_ingest.indexing import Indexer, TermCounts
 from cortex_ingest.memory_rpc import MemoryRpc
+from cortex_ingest.operation_kinds import ImproveKind, RetainBatchKind
+from cortex_ingest.operation_worker import Kind, OperationWorker
+from cortex_ingest.operations import Operations
 from cortex_ingest.poll import Poll
 from cortex_ingest.retain import Retain
 from cortex_ingest.vault_pages import VaultPages
 from cortex_ingest.vault_sync import VaultSync
 from cortex_providers.cache import Cache, CachedEmbedder
+from cortex_providers.classifier import configured as configured_classifier
 from cortex_providers.embedder import configured
+from cortex_providers.engine import configured as configured_engine
 from cortex_providers.generations import Generations
 from cortex_runtime.outbox import OutboxRelay
 from cortex_runtime.service import Service
@@ -37,6 +59,9 @@ def build(settings: IngestSettings) -> Service:
     cache = service.use("cache", Cache(settings.cache_url.get_secret_value()), required=False)
     service.use("model", RecordedModel(database, settings.embeddings_dimension, settings.embeddings_model))
     embedder = service.use("embedder", CachedEmbedder(configured(settings), cache))
+    # Without these two the built-in rules work, and each reply says so.
+    engine = service.use("engine", configured_engine(settings), required=False)
+    classifier = service.use("classifier", configured_classifier(settings), required=False)
     relay = OutboxRelay(database, service.bus)
     service.background("outbox", relay.run)
 
@@ -46,16 +71,21 @@ def build(settings: IngestSettings) -> Service:
     counts = TermCounts(database)
     service.background("indexer", indexer.run)
     service.background("term_counts", counts.run)
+    service.background("endings", Endings(database, generations).run)
 
     def committed() -> None:
         for worker in (relay, indexer, counts):
             worker.wake()
 
     announcements = Announcements(committed, generations)
-    retain = Retain(database, embedder, announcements)
+    retain = Retain(database, embedder, announcements, engine=engine, classifier=classifier)
     service.bus.consume(INGEST_CAPTURES, Capture, Captures(retain).handle, dead_body=redacted_body)
-    changes = Changes(database, embedder, announcements)
-    memory = MemoryRpc(database, retain, changes, settings.embeddings_dimension)
+    changes = Changes(database, embedder, announcements, engine=engine)
+    wake = asyncio.Event()
+    operations = Operations(database, wake.set)
+    batches = RetainBatchKind(operations, retain)
+    improvements = ImproveKind(database, operations, changes)
+    memory = MemoryRpc(database, retain, changes, settings.embeddings_dimension, batches, improvements)
     service.bus.serve(rpc.RETAIN, memory.retain)
     service.bus.serve(rpc.RETAIN_BATCH, memory.retain_batch)
     service.bus.serve(rpc.FORGET, memory.forget)
@@ -64,6 +94,22 @@ def build(settings: IngestSettings) -> Service:
     service.bus.serve(rpc.SHARE, memory.share)
     service.bus.serve(rpc.GRANTS, memory.grants)
     service.bus.serve(rpc.BACKLOG, memory.backlog)
+    documents = Documents(database, embedder, announcements, engine=engine)
+    document = DocumentRpc(documents)
+    service.bus.serve(RETAIN_DOCUMENT, document.retain)
+    service.bus.serve(FORGET_DOCUMENT, document.forget)
+
+    # Operations ----------------------------------------------------------------------------------------------------
+    long_documents = DocumentKind(database, operations, documents)
+    kinds: dict[str, Kind] = {kind.name: kind for kind in (batches, improvements, long_documents)}
+    worker = OperationWorker(database, f"{socket.gethostname()}:{os.getpid()}", kinds, wake)
+    service.background("operations", worker.run)
+    service.bus.serve(OPERATION, operations.get)
+    service.bus.serve(OPERATIONS, operations.listed)
+    service.bus.serve(CANCEL_OPERATION, operations.cancel)
+    service.bus.serve(RETRY_OPERATION, operations.retry)
+    service.bus.serve(STAGE_DOCUMENT, long_documents.stage)
+    service.bus.serve(START_DOCUMENT, long_documents.start)
 
     # Vaults --------------------------------------------------------------------------------------------------------
     def pages_of(org: str, vault: str) -> VaultPages:

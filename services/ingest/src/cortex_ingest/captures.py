@@ -12,8 +12,9 @@ from cortex_contracts.messages.commands import Capture
 from cortex_contracts.messages.memory import MemoryDraft, MemoryType, Network, Visibility
 from cortex_contracts.streams import CAPTURES
 from cortex_ingest.errors import NothingLeft
-from cortex_ingest.intake import redacted, secret_by_name
+from cortex_ingest.intake import secret_by_name
 from cortex_ingest.retain import Delivered, Retain
+from cortex_redaction import redacted
 from cortex_runtime import logs
 from cortex_runtime.bus import Delivery
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -14,9 +14,13 @@ from cortex_decision import importance
 from cortex_ingest import journal
 from cortex_ingest.announcements import Announcements
 from cortex_ingest.ports import PassageEmbedder, Transactions
-from cortex_ingest.retain import link, previous_turn
+from cortex_ingest.reading import Reader
+from cortex_ingest.retain import previous_turn
+from cortex_ingest.verdicts import link
+from cortex_ingest.write_access import require_write
 from cortex_providers.embedder import TextKind
-from cortex_store import entities, grants, indexed_text, memories, memory_index
+from cortex_providers.engine import BuiltinEngine, Engine
+from cortex_store import entities, entity_relations, grants, indexed_text, memories, memory_index
 from cortex_store.connection import Connection
 from cortex_store.memories import Memory
 
@@ -24,10 +28,19 @@ from cortex_store.memories import Memory
 class Changes:
     """The use cases."""
 
-    def __init__(self, database: Transactions, embedder: PassageEmbedder, announcements: Announcements) -> None:
+    def __init__(
+        self,
+        database: Transactions,
+        embedder: PassageEmbedder,
+        announcements: Announcements,
+        *,
+        engine: Engine | None = None,
+    ) -> None:
+        """Without an engine the built-in one works."""
         self._database = database
         self._embedder = embedder
         self._announcements = announcements
+        self._reader = Reader(engine or BuiltinEngine())
 
     async def forget(self, principal: Principal, memory_id: UUID) -> Changed:
         """A memory stops being true now; it stays, with its history. Idempotent.
@@ -60,11 +73,18 @@ class Changes:
         await self._announcements.changed(principal.org, (memory.namespace,))
         return Changed(memory_id=memory_id, invalid_at=None, changed=changed)
 
-    async def improve(self, principal: Principal, memory_ids: Sequence[UUID]) -> Improved:
-        """Extract, score, embed and index memories again with the rules of today.
+    async def improve(
+        self,
+        principal: Principal,
+        memory_ids: Sequence[UUID],
+        *,
+        recorded: Callable[[Connection, UUID], Awaitable[None]] | None = None,
+    ) -> Improved:
+        """Extract, score, embed and index memories again with the rules of today. `recorded` gets each that was, in the
+        transaction that does it.
 
         Raises:
-            Unavailable: the embedder or the database is away; those before it are improved.
+            Unavailable: the embedder, the engine or the database is away; those before it are improved.
         """
         unknown = []
         for memory_id in memory_ids:
@@ -77,6 +97,7 @@ class Changes:
                 continue
             text = indexed_text.meaning(memory, before)
             vector = (await self._embedder.embed([text], TextKind.PASSAGE))[0]
+            [extraction] = await self._reader.extract([memory])
             score = importance(
                 1.0,
                 explicit=False,
@@ -88,10 +109,13 @@ class Changes:
                     connection, memory_id, indexed_text.document(memory, memory.valid_at), vector, self._embedder.model
                 )
                 await entities.unlink(connection, memory_id)
-                await link(connection, memory_id, memory)
+                await entity_relations.remove(connection, memory_id)
+                await link(connection, memory_id, memory.namespace, extraction)
                 # What somebody asked to remember, or what was new when it came, stays as important as it was.
                 await memories.set_importance(connection, memory_id, max(score, memory.importance))
                 await journal.record(connection, principal, MemoryOp.IMPROVE, memory.namespace, memory_id)
+                if recorded is not None:
+                    await recorded(connection, memory_id)
             await self._announcements.changed(principal.org, (memory.namespace,))
         return Improved(improved=len(memory_ids) - len(unknown), unknown=tuple(unknown))
 
@@ -113,6 +137,5 @@ async def _writable(connection: Connection, memory_id: UUID) -> Memory:
     memory = await memories.get(connection, memory_id)
     if memory is None:
         raise Permanent("there is no such memory", code=ErrorCode.NOT_FOUND)
-    if not await memory_index.may_write(connection, memory.namespace):
-        raise Permanent(f"no access to write the namespace {memory.namespace!r}", code=ErrorCode.FORBIDDEN)
+    await require_write(connection, memory.namespace)
     return memory

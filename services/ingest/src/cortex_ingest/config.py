@@ -9,13 +9,23 @@ from cortex_runtime.settings import (
     CacheSettings,
     DatabaseSettings,
     EmbeddingsSettings,
+    EngineSettings,
+    LanguageModelSettings,
     ServiceSettings,
     VaultsSettings,
     setting,
 )
 
 
-class IngestSettings(ServiceSettings, DatabaseSettings, EmbeddingsSettings, CacheSettings, VaultsSettings):
+class IngestSettings(
+    ServiceSettings,
+    DatabaseSettings,
+    EmbeddingsSettings,
+    EngineSettings,
+    LanguageModelSettings,
+    CacheSettings,
+    VaultsSettings,
+):
     """What the ingest service reads."""
 
     service: ClassVar[str] = "ingest"

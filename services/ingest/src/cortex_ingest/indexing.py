@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import groupby
 from typing import Final, Protocol
 
-from cortex_contracts.errors import CortexError
 from cortex_contracts.messages.base import Principal
 from cortex_ingest.ports import Invalidation, PassageEmbedder, Transactions, Unscoped
 from cortex_ingest.retain import previous_turn
 from cortex_providers.embedder import TextKind
-from cortex_runtime import logs
+from cortex_runtime.worker import Worker
 from cortex_store import indexed_text, memories, memory_index
 from cortex_store.embedding import require_recorded
 from cortex_store.memory_index import Waiting
@@ -22,46 +20,25 @@ BATCH: Final = 64
 LEASE: Final = timedelta(minutes=5)
 """Longer than a batch takes; after it another replica takes over what a dead one held."""
 FOLD_BATCH: Final = 500
-POLL_S: Final = 1.0
-"""Both are woken by commits of their own process; the poll finds what others left behind."""
-
-log = logs.get(__name__)
 
 
 class Database(Transactions, Unscoped, Protocol):
     """What the workers need of a database."""
 
 
-class Indexer:
-    """Gives waiting memories their words and vectors, oldest first, in batches."""
+class Indexer(Worker):
+    """Gives waiting memories their words and vectors, oldest first, in batches. What fails is leased again later."""
+
+    trouble = "memories wait for their vectors"
 
     def __init__(self, database: Database, embedder: PassageEmbedder, invalidation: Invalidation) -> None:
+        super().__init__()
         self._database = database
         self._embedder = embedder
         self._invalidation = invalidation
-        self._wake = asyncio.Event()
 
-    def wake(self) -> None:
-        """There may be something to do."""
-        self._wake.set()
-
-    async def run(self) -> None:
-        """Work until cancelled; what fails is leased again later."""
-        last = ""
-        while True:
-            self._wake.clear()
-            try:
-                if await self.step():
-                    continue
-                last = ""
-            except CortexError as error:
-                if error.message != last:
-                    log.warning("memories wait for their vectors", reason=error.message)
-                last = error.message
-            await _pause(self._wake)
-
-    async def step(self) -> int:
-        """Index one batch; how many memories it held.
+    async def step(self) -> bool:
+        """Index one batch; says whether there was one.
 
         Raises:
             ModelChanged: the database has vectors of another model by now; nothing was leased.
@@ -73,7 +50,7 @@ class Indexer:
         of_principal = lambda one: (one.org, one.subject or "")  # noqa: E731
         for (org, subject), group in groupby(sorted(waiting, key=of_principal), key=of_principal):
             await self._index(Principal(org=org, subject=subject or "cortex"), list(group))
-        return len(waiting)
+        return bool(waiting)
 
     async def _index(self, principal: Principal, waiting: Sequence[Waiting]) -> None:
         async with self._database.transaction(principal) as connection:
@@ -93,34 +70,16 @@ class Indexer:
             await self._invalidation.bump(principal.org, namespace)
 
 
-class TermCounts:
+class TermCounts(Worker):
     """Folds the changes of the index into the counts of terms that scores are made with."""
 
+    trouble = "term counts are not up to date"
+
     def __init__(self, database: Unscoped) -> None:
+        super().__init__()
         self._database = database
-        self._wake = asyncio.Event()
 
-    def wake(self) -> None:
-        """There may be something to do."""
-        self._wake.set()
-
-    async def run(self) -> None:
-        """Work until cancelled."""
-        while True:
-            self._wake.clear()
-            try:
-                async with self._database.unscoped() as connection:
-                    folded = await memory_index.fold(connection, FOLD_BATCH)
-                if folded == FOLD_BATCH:
-                    continue
-            except CortexError as error:
-                log.warning("term counts are not up to date", reason=error.message)
-            await _pause(self._wake)
-
-
-async def _pause(wake: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(POLL_S):
-            await wake.wait()
-    except TimeoutError:
-        return
+    async def step(self) -> bool:
+        """Fold some changes; says whether there may be more. Raises Unavailable when the database is away."""
+        async with self._database.unscoped() as connection:
+            return await memory_index.fold(connection, FOLD_BATCH) == FOLD_BATCH

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from cortex_contracts.errors import InvalidMessage
 from cortex_contracts.messages.base import Assertion
+from cortex_contracts.messages.documents import MAX_DOCUMENT_CHARS, DocumentDraft
 from cortex_contracts.messages.memory import MAX_MEMORY_CHARS, MemoryDraft, RedactionCounts, Visibility
 from cortex_ingest.errors import NothingLeft
-from cortex_redaction import Redaction, redact
+from cortex_redaction import redact, redacted
 
 MAX_NAME: Final = 200
 MAX_TEXT: Final = 2_000
@@ -54,27 +55,19 @@ class _Cleaner:
             return name, marker
         return name, value
 
+    def pairs(self, metadata: Mapping[str, str]) -> dict[str, str]:
+        """Names and their values."""
+        return dict(self.pair(name, value, MAX_TEXT) for name, value in metadata.items())
+
+    def counts(self) -> RedactionCounts:
+        """What was cut out so far."""
+        return RedactionCounts(private=self.private, credentials=self.credentials, injected=self.injected)
+
     def assertion(self, claim: Assertion) -> Assertion | None:
         subject = self.text(claim.subject, MAX_NAME)
         attribute, value = self.pair(claim.attribute, claim.value, MAX_NAME)
         complete = subject and attribute and value
         return Assertion(subject=subject, attribute=attribute, value=value) if complete else None
-
-
-def redacted(text: str) -> Redaction:
-    """`text` as it may be stored. Composed first: what is looked at must be what is stored. A lone surrogate is no
-    text."""
-    first = redact(unicodedata.normalize("NFC", text.encode(errors="replace").decode()))
-    if "\x00" not in first.text:
-        return first
-    # A NUL can stand in a tag as well as between a name and its secret: so it is looked at, and then its blank.
-    second = redact(first.text.replace("\x00", " "))
-    return Redaction(
-        second.text,
-        first.private + second.private,
-        Counter(first.credentials) + Counter(second.credentials),
-        first.injected + second.injected,
-    )
 
 
 def secret_by_name(name: str, value: str) -> str | None:
@@ -92,7 +85,7 @@ def take_in(draft: MemoryDraft, *, owner: str | None) -> Intake:
     """
     cleaner = _Cleaner()
     content = cleaner.text(draft.content, MAX_MEMORY_CHARS).strip()
-    metadata = dict(cleaner.pair(name, value, MAX_TEXT) for name, value in draft.metadata.items())
+    metadata = cleaner.pairs(draft.metadata)
     clean = draft.model_copy(
         update={
             "content": content,
@@ -104,22 +97,43 @@ def take_in(draft: MemoryDraft, *, owner: str | None) -> Intake:
             "occurred_at": draft.occurred_at or datetime.now(UTC),
         }
     )
-    if cleaner.private or cleaner.credentials or cleaner.injected:
-        # Markers and the punctuation around them are nothing to remember.
-        if not _holds_text(_MARKER.sub("", content), but="CZP"):
-            raise NothingLeft("nothing is left of the content after redaction")
-    elif not _holds_text(content, but="CZ"):
-        raise InvalidMessage("content must hold text, got nothing that can be seen")
+    _require_text(content, cleaner)
     if draft.visibility is Visibility.PRIVATE and owner is None:
         raise InvalidMessage("a private memory needs an owner")
-    counts = RedactionCounts(private=cleaner.private, credentials=cleaner.credentials, injected=cleaner.injected)
-    return Intake(clean, counts)
+    return Intake(clean, cleaner.counts())
+
+
+def take_in_document(draft: DocumentDraft) -> tuple[DocumentDraft, RedactionCounts]:
+    """Redact and normalise a document as one text, before it is cut: a private span may be longer than a chunk. It
+    takes up to a second for a megabyte.
+
+    Raises:
+        NothingLeft: all of the content was cut out.
+        InvalidMessage: there was nothing to remember, or its id holds what must not be stored.
+    """
+    cleaner = _Cleaner()
+    content = cleaner.text(draft.content, MAX_DOCUMENT_CHARS).strip()
+    clean = draft.model_copy(update={"content": content, "metadata": cleaner.pairs(draft.metadata)})
+    _require_text(content, cleaner)
+    # It would not be found again by what is left of its id.
+    if redacted(draft.document_id).text != draft.document_id:
+        raise InvalidMessage("document_id: it holds what must not be stored, such as a credential")
+    return clean, cleaner.counts()
 
 
 def said_at(draft: MemoryDraft) -> datetime:
     """When a draft that was taken in became true."""
     assert draft.occurred_at is not None, "intake sets it"
     return draft.occurred_at
+
+
+def _require_text(content: str, cleaner: _Cleaner) -> None:
+    if cleaner.counts() != RedactionCounts():
+        # Markers and the punctuation around them are nothing to remember.
+        if not _holds_text(_MARKER.sub("", content), but="CZP"):
+            raise NothingLeft("nothing is left of the content after redaction")
+    elif not _holds_text(content, but="CZ"):
+        raise InvalidMessage("content must hold text, got nothing that can be seen")
 
 
 def _holds_text(text: str, *, but: str) -> bool:

@@ -23,6 +23,7 @@ from cortex_contracts.rpc.ingest import (
     ShareRequest,
 )
 from cortex_ingest.changes import Changes
+from cortex_ingest.operation_kinds import ImproveKind, RetainBatchKind
 from cortex_ingest.ports import Transactions
 from cortex_ingest.retain import Retain
 from cortex_store import grants, memory_index
@@ -31,11 +32,22 @@ from cortex_store import grants, memory_index
 class MemoryRpc:
     """Serves `cortex.v1.rpc.ingest.*` but for the vaults."""
 
-    def __init__(self, database: Transactions, retain: Retain, changes: Changes, dimension: int) -> None:
+    def __init__(
+        self,
+        database: Transactions,
+        retain: Retain,
+        changes: Changes,
+        dimension: int,
+        batches: RetainBatchKind,
+        improvements: ImproveKind,
+    ) -> None:
+        """`batches` and `improvements` take what is to be done in the background."""
         self._database = database
         self._retain = retain
         self._changes = changes
         self._dimension = dimension
+        self._batches = batches
+        self._improvements = improvements
 
     async def retain(self, request: RetainRequest) -> Retained:
         """Remember one statement."""
@@ -49,6 +61,8 @@ class MemoryRpc:
         Raises:
             InvalidMessage: the vectors do not fit the statements, the dimension, or name no model.
         """
+        if request.background:
+            return RetainBatchReply(items=(), operation_id=await self._batches.start(request))
         if request.vectors is not None:
             if len(request.vectors) != len(request.memories) or request.model is None:
                 raise InvalidMessage("vectors: expected one for each memory, and the model that they come from")
@@ -78,7 +92,17 @@ class MemoryRpc:
         return await self._changes.restore(request.principal, request.memory_id)
 
     async def improve(self, request: ImproveRequest) -> Improved:
-        """Extract, score and index memories again."""
+        """Extract, score and index memories again.
+
+        Raises:
+            InvalidMessage: neither or both of ids and a namespace are given, or a namespace not in the background.
+        """
+        if bool(request.memory_ids) == bool(request.namespace):
+            raise InvalidMessage("expected memory_ids or a namespace")
+        if request.background:
+            return Improved(improved=0, operation_id=await self._improvements.start(request))
+        if request.namespace is not None:
+            raise InvalidMessage("a namespace is improved in the background: expected background to be true")
         return await self._changes.improve(request.principal, request.memory_ids)
 
     async def share(self, request: ShareRequest) -> Grant:

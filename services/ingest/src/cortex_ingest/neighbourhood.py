@@ -1,4 +1,5 @@
-"""What a new statement is compared with: the live memories of its namespace that say the same or something near."""
+"""What a new statement is compared with: the live memories of its namespace that say the same or something near, but no
+chunks of documents, which are retired with their documents only."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ async def find(
         known = await memory_index.statistics(connection, [draft.namespace], document.impacts)
         plan = lexical.plan(list(document.impacts), known.segments, known.memories, POSTINGS)
         query = memory_index.Query(
-            plan.idfs, plan.keys, vector.embedding, vector.model, NEIGHBOURS, namespaces=(draft.namespace,)
+            plan.idfs, plan.steps, vector.embedding, vector.model, NEIGHBOURS, namespaces=(draft.namespace,)
         )
         for candidate in await memory_index.search(connection, query):
             similarity[candidate.id] = candidate.cosine
@@ -74,7 +75,8 @@ async def find(
         memory_id: memory
         for memory_id, memory in (await memories.by_ids(connection, list(similarity))).items()
         # Whoever may read the new one must be able to read what it repeats, and the other way round what it retires.
-        if memory.namespace == draft.namespace
+        if memory.document is None
+        and memory.namespace == draft.namespace
         and memory.visibility == draft.visibility
         and (draft.visibility is not Visibility.PRIVATE or memory.owner == principal.subject)
     }

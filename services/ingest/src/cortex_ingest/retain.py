@@ -3,29 +3,36 @@ the memory findable, in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from uuid import UUID
+from functools import partial
+from typing import Final
 
-from cortex_contracts.errors import CortexError, ErrorCode, Permanent
-from cortex_contracts.messages.base import Principal, preview
-from cortex_contracts.messages.memory import MemoryDraft, Retained, Visibility, WriteDecision
-from cortex_contracts.subjects import MemoryOp
-from cortex_decision import Verdict, decide, importance
-from cortex_extraction import entities as extraction
-from cortex_ingest import journal, neighbourhood
+from cortex_contracts.errors import CortexError, Permanent
+from cortex_contracts.messages.base import Principal
+from cortex_contracts.messages.memory import MemoryDraft, Retained
+from cortex_ingest import neighbourhood
 from cortex_ingest.announcements import Announcements
 from cortex_ingest.intake import Intake, said_at, take_in
-from cortex_ingest.neighbourhood import Neighbourhood, Vector
+from cortex_ingest.judgement import NO_OPINION, Judgement, noted
+from cortex_ingest.neighbourhood import Vector
 from cortex_ingest.ports import PassageEmbedder, Transactions
+from cortex_ingest.reading import Reader, Reading
+from cortex_ingest.verdicts import carry_out
+from cortex_ingest.write_access import require_write
+from cortex_providers.classifier import BuiltinClassifier, Classifier
 from cortex_providers.embedder import TextKind
+from cortex_providers.engine import BuiltinEngine, Engine
 from cortex_runtime import inbox
-from cortex_store import entities, indexed_text, memories, memory_index, occurrences
+from cortex_store import indexed_text, memories, memory_index
 from cortex_store.connection import Connection
 from cortex_store.embedding import Embedding
-from cortex_store.ids import uuid7
 from cortex_store.memories import Memory, NewMemory
+
+BATCH_ASK_S: Final = 100.0
+"""For which an engine, and then a classifier, is asked about a batch; `retain_batch` has 300 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +46,21 @@ class Delivered:
 class Retain:
     """The use case."""
 
-    def __init__(self, database: Transactions, embedder: PassageEmbedder, announcements: Announcements) -> None:
+    def __init__(
+        self,
+        database: Transactions,
+        embedder: PassageEmbedder,
+        announcements: Announcements,
+        *,
+        engine: Engine | None = None,
+        classifier: Classifier | None = None,
+    ) -> None:
+        """Without an engine or a classifier the built-in ones work."""
         self._database = database
         self._embedder = embedder
         self._announcements = announcements
+        self._reader = Reader(engine or BuiltinEngine())
+        self._judgement = Judgement(database, classifier or BuiltinClassifier())
 
     async def retain(
         self, principal: Principal, draft: MemoryDraft, *, embed: bool = True, delivered: Delivered | None = None
@@ -54,49 +72,84 @@ class Retain:
             Permanent: the principal may not write the namespace.
             Unavailable: the embedder or the database is away; nothing was written.
         """
-        intake = take_in(draft, owner=principal.subject)
+        [intake] = await self._permitted(principal, [take_in(draft, owner=principal.subject)])
+        if isinstance(intake, CortexError):
+            raise intake
         vector = Vector()
         if embed:
             text = indexed_text.meaning(intake.draft, await self._previous(principal, intake.draft, {}))
             vector = Vector((await self._embedder.embed([text], TextKind.PASSAGE))[0], self._embedder.model)
-        return await self._write(principal, intake, vector, delivered=delivered)
+        [reading] = await self._reader.read([intake.draft])
+        return await self._write(principal, intake, vector, reading, delivered=delivered)
 
     async def retain_batch(
         self,
         principal: Principal,
-        drafts: Sequence[MemoryDraft],
+        drafts: Sequence[MemoryDraft | Intake],
         *,
         embed: bool,
         decide: bool,
         vectors: Sequence[Embedding] | None = None,
         model: str | None = None,
+        recorded: Callable[[int, Connection, Retained], Awaitable[None]] | None = None,
     ) -> tuple[Retained | CortexError, ...]:
         """Remember many statements in their order; each succeeds or fails on its own. Given `vectors` are used as they
-        are, when they come from the recorded `model`.
+        are, when they come from the recorded `model`. `recorded` gets the place of each and what became of it, in the
+        transaction that does it; then what could not be written for now is raised as well, and so is what it raises.
 
         Raises:
             Unavailable: the embedder is away; nothing was written.
         """
-        intakes = [_attempt(draft, principal) for draft in drafts]
+        attempts = [draft if isinstance(draft, Intake) else _attempt(draft, principal) for draft in drafts]
+        intakes = await self._permitted(principal, attempts)
         if vectors is not None:
             prepared = [Vector(vector, model) for vector in vectors]
         elif embed:
             prepared = await self._embed(principal, intakes)
         else:
             prepared = [Vector()] * len(drafts)
+        good = [intake.draft for intake in intakes if isinstance(intake, Intake)]
+        readings = iter(await self._reader.read(good, limit_s=BATCH_ASK_S))
+        until = asyncio.get_running_loop().time() + BATCH_ASK_S
         outcomes: list[Retained | CortexError] = []
-        for intake, vector in zip(intakes, prepared, strict=True):
-            if isinstance(intake, CortexError):
-                outcomes.append(intake)
-                continue
-            try:
-                retained = await self._write(principal, intake, vector, decided=decide, announce=False)
-                assert retained is not None, "only a delivery can have had its effect before"
-                outcomes.append(retained)
-            except CortexError as error:
-                outcomes.append(error)
-        await self._announcements.changed(principal.org, {draft.namespace for draft in drafts})
+        try:
+            for place, (intake, vector) in enumerate(zip(intakes, prepared, strict=True)):
+                if isinstance(intake, CortexError):
+                    outcomes.append(intake)
+                    continue
+                try:
+                    retained = await self._write(
+                        principal,
+                        intake,
+                        vector,
+                        next(readings),
+                        decided=decide,
+                        announce=False,
+                        until=until,
+                        recorded=None if recorded is None else partial(recorded, place),
+                    )
+                    assert retained is not None, "only a delivery can have had its effect before"
+                    outcomes.append(retained)
+                except CortexError as error:
+                    if recorded is not None and error.retryable:
+                        raise
+                    outcomes.append(error)
+        finally:
+            await self._announcements.changed(principal.org, {draft.namespace for draft in good})
         return tuple(outcomes)
+
+    async def _permitted(
+        self, principal: Principal, intakes: Sequence[Intake | CortexError]
+    ) -> list[Intake | CortexError]:
+        """The intakes, an error for each that the principal may not write: before its text goes to a model."""
+        refused: dict[str, CortexError] = {}
+        async with self._database.transaction(principal) as connection:
+            for namespace in {intake.draft.namespace for intake in intakes if isinstance(intake, Intake)}:
+                try:
+                    await require_write(connection, namespace)
+                except Permanent as error:
+                    refused[namespace] = error
+        return [refused.get(one.draft.namespace, one) if isinstance(one, Intake) else one for one in intakes]
 
     async def _embed(self, principal: Principal, intakes: Sequence[Intake | CortexError]) -> list[Vector]:
         """The vectors of a batch in one go; a turn is read with the one before it, which may be in the batch."""
@@ -133,120 +186,41 @@ class Retain:
         principal: Principal,
         intake: Intake,
         vector: Vector,
+        reading: Reading,
         *,
         decided: bool = True,
         announce: bool = True,
         delivered: Delivered | None = None,
+        until: float = math.inf,
+        recorded: Callable[[Connection, Retained], Awaitable[None]] | None = None,
     ) -> Retained | None:
         draft = intake.draft
         document = indexed_text.document(draft, said_at(draft))
+        opinion = NO_OPINION
+        if decided:
+            opinion = await self._judgement.ask(principal, draft, document, vector, until=until)
         async with self._database.transaction(principal) as connection:
             if delivered is not None and not await inbox.claim(connection, delivered.consumer, delivered.message_id):
                 return None
-            await _may_write(connection, draft.namespace)
+            await require_write(connection, draft.namespace)
             await memory_index.lock_content(connection, draft.namespace, document.content)
             near = await neighbourhood.find(connection, principal, draft, document, vector, repeats_only=not decided)
-            verdict = decide(neighbourhood.statement(draft), near.neighbours)
-            retained = await self._apply(connection, principal, intake, document, vector, near, verdict)
+            verdict = noted(await self._judgement.verdict(draft, near, opinion), reading.note)
+            retained = await carry_out(
+                connection, principal, intake, document, vector, near, verdict, reading.extraction
+            )
+            if recorded is not None:
+                await recorded(connection, retained)
         if announce:
             await self._announcements.changed(principal.org, (draft.namespace,))
         return retained
 
-    async def _apply(
-        self,
-        connection: Connection,
-        principal: Principal,
-        intake: Intake,
-        document: memory_index.Document,
-        vector: Vector,
-        near: Neighbourhood,
-        verdict: Verdict,
-    ) -> Retained:
-        draft = intake.draft
-        when = said_at(draft)
-        decision = WriteDecision(verdict.decision)
-        superseded: tuple[UUID, ...] = ()
-        if decision is WriteDecision.NOOP:
-            repeated = near.rows[verdict.targets[0]]
-            await occurrences.record(
-                connection,
-                occurrences.Occurrence(
-                    uuid7(),
-                    repeated.id,
-                    draft.source_kind,
-                    draft.source_ref,
-                    draft.session,
-                    draft.turn,
-                    draft.speaker,
-                    when,
-                    verdict.reason,
-                ),
-            )
-            memory_id, score, embedded = repeated.id, repeated.importance, True
-        else:
-            memory_id = uuid7()
-            score = importance(
-                near.novelty(),
-                explicit=draft.explicit,
-                source_kind=draft.source_kind,
-                reference_age_days=max(0.0, (datetime.now(UTC) - when).total_seconds() / 86_400),
-            )
-            memory = NewMemory(
-                id=memory_id,
-                namespace=draft.namespace,
-                content=draft.content,
-                source_kind=draft.source_kind,
-                importance=score,
-                valid_at=when,
-                owner=principal.subject,
-                visibility=draft.visibility,
-                network=draft.network,
-                memory_type=draft.memory_type,
-                source_ref=draft.source_ref,
-                session=draft.session,
-                turn=draft.turn,
-                speaker=draft.speaker,
-                assertions=draft.assertions,
-                metadata=draft.metadata,
-                decision=decision,
-                decision_reason=verdict.reason,
-                # It came late: something newer has taken its place already.
-                invalid_at=None if verdict.invalid_at is None else max(verdict.invalid_at, when),
-                superseded_by=verdict.superseded_by,
-            )
-            await memories.insert(connection, memory)
-            embedded = await memory_index.index(connection, memory_id, document, vector.embedding, vector.model)
-            await link(connection, memory_id, draft)
-            superseded = tuple(
-                [old for old in verdict.targets if await memories.invalidate(connection, old, when, memory_id)]
-            )
-        await journal.record(
-            connection,
-            principal,
-            MemoryOp.RETAIN,
-            draft.namespace,
-            memory_id,
-            decision=decision,
-            importance=score,
-            source_kind=draft.source_kind,
-            preview=preview(draft.content) if draft.visibility is not Visibility.PRIVATE else "",
-            superseded=superseded,
-        )
-        return Retained(
-            memory_id=memory_id,
-            decision=decision,
-            reason=verdict.reason,
-            superseded=superseded,
-            importance=score,
-            redactions=intake.redactions,
-            embedded=embedded,
-        )
-
 
 async def previous_turn(connection: Connection, said: MemoryDraft | NewMemory | Memory) -> Memory | None:
     """The stored turn before one of a session, the latest if there are more, among those with the same readers: what
-    others read must not be made of what is private. A reindexing reads the same (`cortex_infra.reindex`)."""
-    if said.session is None or not said.turn:
+    others read must not be made of what is private. A chunk of a document has headings instead, and changes without
+    the one before it. A reindexing reads the same (`cortex_infra.reindex`)."""
+    if said.session is None or not said.turn or (isinstance(said, Memory | NewMemory) and said.document is not None):
         return None
     before = await memory_index.turns(connection, said.namespace, said.session, said.turn - 1, said.turn - 1)
     found = await memories.by_ids(connection, before)
@@ -254,22 +228,8 @@ async def previous_turn(connection: Connection, said: MemoryDraft | NewMemory | 
     return alike[-1] if alike else None
 
 
-async def link(connection: Connection, memory_id: UUID, said: indexed_text.Said) -> None:
-    """Link a memory to what it names and to who says it."""
-    named = [
-        entities.Named(one.key, one.name, one.kind, one.role)
-        for one in extraction.extract(said.content, speaker=said.speaker)
-    ]
-    await entities.link(connection, memory_id, said.namespace, named)
-
-
 def _attempt(draft: MemoryDraft, principal: Principal) -> Intake | CortexError:
     try:
         return take_in(draft, owner=principal.subject)
     except CortexError as error:
         return error
-
-
-async def _may_write(connection: Connection, namespace: str) -> None:
-    if not await memory_index.may_write(connection, namespace):
-        raise Permanent(f"no access to write the namespace {namespace!r}", code=ErrorCode.FORBIDDEN)

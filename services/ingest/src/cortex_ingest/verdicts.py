@@ -1,0 +1,131 @@
+"""Carrying out a verdict: a memory with all that makes it findable, or one more occurrence; what it ends; the event."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from cortex_contracts.messages.base import Principal, preview
+from cortex_contracts.messages.memory import Retained, Visibility, WriteDecision
+from cortex_contracts.subjects import MemoryOp
+from cortex_decision import Verdict, importance
+from cortex_ingest import journal
+from cortex_ingest.intake import Intake, said_at
+from cortex_ingest.neighbourhood import Neighbourhood, Vector
+from cortex_providers.engine import Extraction
+from cortex_store import endings, entities, entity_relations, memories, memory_index, occurrences
+from cortex_store.connection import Connection
+from cortex_store.ids import uuid7
+from cortex_store.memories import NewMemory
+
+SKEW: Final = timedelta(minutes=5)
+"""How far another clock may be ahead: what is further ahead is announced, and changes nothing before its time."""
+
+
+async def carry_out(
+    connection: Connection,
+    principal: Principal,
+    intake: Intake,
+    document: memory_index.Document,
+    vector: Vector,
+    near: Neighbourhood,
+    verdict: Verdict,
+    extraction: Extraction,
+) -> Retained:
+    """Do what a verdict says with what was taken in, in the transaction that found `near`."""
+    draft = intake.draft
+    when = said_at(draft)
+    now, ends = datetime.now(UTC), verdict.invalid_at
+    announced = ends is not None and ends > now + SKEW
+    decision = WriteDecision(verdict.decision)
+    superseded: tuple[UUID, ...] = ()
+    if decision is WriteDecision.NOOP:
+        repeated = near.rows[verdict.targets[0]]
+        await occurrences.record(
+            connection,
+            occurrences.Occurrence(
+                uuid7(),
+                repeated.id,
+                draft.source_kind,
+                draft.source_ref,
+                draft.session,
+                draft.turn,
+                draft.speaker,
+                when,
+                verdict.reason,
+            ),
+        )
+        memory_id, score, embedded = repeated.id, repeated.importance, True
+    else:
+        memory_id = uuid7()
+        score = importance(
+            near.novelty(),
+            explicit=draft.explicit,
+            source_kind=draft.source_kind,
+            reference_age_days=max(0.0, (now - when).total_seconds() / 86_400),
+        )
+        memory = NewMemory(
+            id=memory_id,
+            namespace=draft.namespace,
+            content=draft.content,
+            source_kind=draft.source_kind,
+            importance=score,
+            valid_at=when,
+            owner=principal.subject,
+            visibility=draft.visibility,
+            network=draft.network,
+            memory_type=draft.memory_type,
+            source_ref=draft.source_ref,
+            session=draft.session,
+            turn=draft.turn,
+            speaker=draft.speaker,
+            assertions=draft.assertions,
+            metadata=draft.metadata,
+            decision=decision,
+            decision_reason=verdict.reason,
+            # It came late: something newer has taken its place already.
+            invalid_at=None if ends is None or announced else max(ends, when),
+            superseded_by=None if ends is None or announced else verdict.superseded_by,
+        )
+        await memories.insert(connection, memory)
+        embedded = await memory_index.index(connection, memory_id, document, vector.embedding, vector.model)
+        await link(connection, memory_id, draft.namespace, extraction)
+        if announced and ends is not None and verdict.superseded_by is not None:
+            await endings.announce(connection, memory_id, verdict.superseded_by, ends)
+        if when > now + SKEW:
+            for old in verdict.targets:
+                await endings.announce(connection, old, memory_id, when)
+        else:
+            superseded = tuple(
+                [old for old in verdict.targets if await memories.invalidate(connection, old, when, memory_id)]
+            )
+    await journal.record(
+        connection,
+        principal,
+        MemoryOp.RETAIN,
+        draft.namespace,
+        memory_id,
+        decision=decision,
+        importance=score,
+        source_kind=draft.source_kind,
+        preview=preview(draft.content) if draft.visibility is not Visibility.PRIVATE else "",
+        superseded=superseded,
+    )
+    return Retained(
+        memory_id=memory_id,
+        decision=decision,
+        reason=verdict.reason,
+        superseded=superseded,
+        importance=score,
+        redactions=intake.redactions,
+        embedded=embedded,
+    )
+
+
+async def link(connection: Connection, memory_id: UUID, namespace: str, extraction: Extraction) -> None:
+    """Link a memory to what it names and to who says it, and record how it says these stand to each other."""
+    named = [entities.Named(one.key, one.name, one.kind, one.role) for one in extraction.entities]
+    await entities.link(connection, memory_id, namespace, named)
+    related = [entity_relations.Related(one.subject, one.predicate, one.object) for one in extraction.relations]
+    await entity_relations.put(connection, memory_id, namespace, related)

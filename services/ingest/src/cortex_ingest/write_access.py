@@ -1,0 +1,13 @@
+"""Write access: asked for before a text goes anywhere, and again in the transaction that writes."""
+
+from __future__ import annotations
+
+from cortex_contracts.errors import ErrorCode, Permanent
+from cortex_store import memory_index
+from cortex_store.connection import Connection
+
+
+async def require_write(connection: Connection, namespace: str) -> None:
+    """Raises Permanent when the bound principal may not write the namespace."""
+    if not await memory_index.may_write(connection, namespace):
+        raise Permanent(f"no access to write the namespace {namespace!r}", code=ErrorCode.FORBIDDEN)
