@@ -29,7 +29,7 @@ from cortex_recall.hot_tier import HotTier
 from cortex_recall.query_vector import QueryVector
 from cortex_recall.recall import Recall
 from cortex_recall.result_cache import ResultCache
-from cortex_store import entities, grants, indexed_text, memories, memory_index, terms
+from cortex_store import entities, entity_relations, grants, indexed_text, memories, memory_index, terms
 from cortex_store.connection import Connection
 from cortex_store.database import Database
 from cortex_store.embedding import check_embedding
@@ -113,6 +113,7 @@ class Remembered:
     embedder: HashedWords
     recipe: Recipe
     recall: Recall
+    hot_tier: HotTier
     loop: asyncio.AbstractEventLoop
 
     def wait(self, answer: Awaitable[ResultT]) -> ResultT:
@@ -132,8 +133,9 @@ def remembered(postgres_server: PostgresServer) -> Iterator[Remembered]:
     recipe = Recipe(cosine_floor=0.15, cosine_span=0.6, cosine_softness=0.05)
     access_log = AccessLog(database, lambda: None)
     nothing = NothingKept()
+    hot_tier = HotTier(database)
     recall = Recall(
-        HotTier(database),
+        hot_tier,
         embedder,
         ResultCache(nothing, nothing, 10.0),
         access_log,
@@ -144,7 +146,7 @@ def remembered(postgres_server: PostgresServer) -> Iterator[Remembered]:
     try:
         loop.run_until_complete(database.open())
         rows = loop.run_until_complete(_fill(database, postgres.migration_url, embedder, granted))
-        yield Remembered(rows, granted, embedder, recipe, recall, loop)
+        yield Remembered(rows, granted, embedder, recipe, recall, hot_tier, loop)
     finally:
         loop.run_until_complete(database.close())
         loop.run_until_complete(postgres_server.drop(postgres))
@@ -203,6 +205,11 @@ async def _write(
     given = vector if embedded == "at once" else None
     await memory_index.index(connection, new.id, indexed_text.document(new, new.valid_at), given, MODEL)
     await entities.link(connection, new.id, new.namespace, named)
+    # The first two things that it names know each other.
+    keys = list(dict.fromkeys(one.key for one in named))
+    if len(keys) > 1:
+        knows = entity_relations.Related(keys[0], "knows", keys[1])
+        await entity_relations.put(connection, new.id, new.namespace, [knows])
     if embedded == "later":
         await memory_index.add_vector(connection, new.id, vector, MODEL)
     fate = dice.choices(("lives", "ends", "ends and comes back", "is archived"), (66, 24, 5, 5))[0]

@@ -28,7 +28,7 @@ from cortex_extraction import entities, times
 from cortex_extraction.folding import key
 from cortex_recall.fusion import Evidence, Recipe, Scored, fuse, rrf, salient
 from cortex_recall.packing import pack, tokens
-from cortex_recall.recall import AROUND, CANDIDATES, Recall
+from cortex_recall.recall import AROUND, CANDIDATES, STOP_WORDS_DOUBT, Recall
 from cortex_store import indexed_text, lexical, terms
 from cortex_store.memories import Memory
 
@@ -145,10 +145,6 @@ class Reference:
             *self._known.granted.get((me.org, me.subject), ()),
         )
 
-    def _knows(self, namespace: str) -> bool:
-        """May the principal know the entities of the namespace? Whoever writes it links them."""
-        return self._lists(namespace) or self._principal.writable is None
-
     def _readable(self, memory: Memory) -> bool:
         if memory.visibility is Visibility.PRIVATE and memory.owner != self._principal.subject:
             return False
@@ -176,9 +172,9 @@ class Reference:
             (asked.networks is None or memory.network in asked.networks)
             and (asked.types is None or memory.memory_type in asked.types)
             and (asked.sources is None or memory.source_kind in asked.sources)
-            # What is known of a namespace's entities is for its readers and writers.
+            # What is known of a namespace's entities is for those who may list it.
             and (
-                wanted is None or (self._knows(memory.namespace) and any(named.key in wanted for named in row.entities))
+                wanted is None or (self._lists(memory.namespace) and any(named.key in wanted for named in row.entities))
             )
             and (since is None or memory.valid_at >= since)
             and (until is None or memory.valid_at < until)
@@ -209,7 +205,8 @@ class Reference:
         return idfs, best
 
     def _best(self) -> float:
-        return self._idfs()[1]
+        telling = set(terms.terms(self._request.query)) - terms.STOP_WORDS
+        return self._idfs()[1] * (1 if telling else STOP_WORDS_DOUBT)
 
     def _candidates(self) -> list[Score]:
         idfs, _ = self._idfs()
@@ -225,7 +222,7 @@ class Reference:
             if not (self._true(memory) and self._passes(row)):
                 continue
             own = terms.script(memory.content)
-            roles = [named.role for named in row.entities if named.key in names and self._knows(memory.namespace)]
+            roles = [named.role for named in row.entities if named.key in names and self._lists(memory.namespace)]
             in_session = memory.session is not None and memory.turn is not None
             evidence = Evidence(
                 id=memory.id,

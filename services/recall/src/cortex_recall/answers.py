@@ -7,21 +7,23 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from cortex_contracts.messages.base import preview
-from cortex_contracts.rpc.recall import Explanation, RecalledMemory, RecallRequest
+from cortex_contracts.rpc.recall import Explanation, Hop, RecalledMemory, RecallRequest
 from cortex_recall.fusion import Scored
 from cortex_recall.packing import pack, tokens
+from cortex_store.entity_relations import Path
 from cortex_store.memories import Memory
 from cortex_store.memory_index import Candidate
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A memory with its row and its final score."""
+    """A memory with its row and its final score; `path`: how the hop reached it."""
 
     memory: Memory
     scored: Scored
     score: float
     reranked: float | None = None
+    path: Path | None = None
 
 
 def fit(
@@ -53,16 +55,18 @@ def ranks_of(candidates: Sequence[Candidate]) -> dict[UUID, tuple[Candidate, int
     return {c.id: (c, words.get(c.id), meaning.get(c.id)) for c in candidates}
 
 
-def explanation(one: Ranked, ranks: tuple[Candidate, int | None, int | None]) -> Explanation:
-    """How a memory got its score."""
-    candidate, by_words, by_meaning = ranks
+def explanation(one: Ranked, ranks: tuple[Candidate, int | None, int | None] | None) -> Explanation:
+    """How a memory got its score; `ranks` is none for one that was only reached by the hop."""
+    candidate, by_words, by_meaning = ranks or (None, None, None)
+    path = one.path
     return Explanation(
-        lexical=candidate.lexical,
+        lexical=candidate.lexical if candidate else 0.0,
         lexical_rank=by_words,
-        cosine=candidate.cosine,
+        cosine=candidate.cosine if candidate else None,
         cosine_rank=by_meaning,
         contributions=dict(one.scored.contributions),
         reranked=one.reranked,
+        hop=path and Hop(memory_id=path.hit, entity=path.name, predicate=path.predicate, other=path.other),
     )
 
 

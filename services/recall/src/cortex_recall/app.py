@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from cortex_contracts.rpc import engine
+from cortex_contracts.rpc.documents import DOCUMENT, DOCUMENTS
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_providers import reranker as rerankers
 from cortex_providers.cache import Cache, CachedEmbedder
 from cortex_providers.embedder import configured
 from cortex_providers.generations import Generations
+from cortex_recall import calibration
 from cortex_recall.access_log import AccessLog
 from cortex_recall.config import RecallSettings
 from cortex_recall.context import Context
+from cortex_recall.documents import Documents
 from cortex_recall.hot_tier import HotTier
 from cortex_recall.memory_engine import MemoryEngine
 from cortex_recall.page_engine import PageEngine
@@ -18,10 +21,13 @@ from cortex_recall.provenance import Provenance
 from cortex_recall.query_vector import QueryVectors
 from cortex_recall.recall import Recall
 from cortex_recall.result_cache import ResultCache
+from cortex_runtime import logs
 from cortex_runtime.outbox import OutboxRelay
 from cortex_runtime.service import Service
 from cortex_store.database import Database
 from cortex_store.embedding import RecordedModel
+
+log = logs.get(__name__)
 
 
 def build(settings: RecallSettings) -> Service:
@@ -42,10 +48,22 @@ def build(settings: RecallSettings) -> Service:
 
     hot_tier = HotTier(database)
     results = ResultCache(cache, Generations(cache), settings.recall_cache_ttl_s)
-    recall = Recall(hot_tier, vectors, results, access_log, reranker, settings.recall_recipe)
+    recipe = settings.recall_recipe
+    if not calibration.known(settings.embeddings_model) and recipe.cosine_floor == calibration.NEUTRAL.cosine_floor:
+        log.warning(
+            "embedding model was not measured: what is relevant is a guess until CORTEX_RECALL_RECIPE has its cosines",
+            model=settings.embeddings_model,
+            cosine_floor=recipe.cosine_floor,
+            cosine_span=recipe.cosine_span,
+        )
+    backgrounds = calibration.backgrounds(settings.embeddings_model)
+    recall = Recall(hot_tier, vectors, results, access_log, reranker, recipe, backgrounds)
     service.bus.serve(RECALL, recall.recall)
     service.bus.serve(GET, Provenance(database, results).get)
     service.bus.serve(CONTEXT, Context(database).context)
+    documents = Documents(database)
+    service.bus.serve(DOCUMENT, documents.document)
+    service.bus.serve(DOCUMENTS, documents.documents)
     memory = MemoryEngine(recall, hot_tier)
     pages = PageEngine(hot_tier, vectors)
     for key, built_in in ((engine.MEMORY, memory), (engine.PAGES, pages)):

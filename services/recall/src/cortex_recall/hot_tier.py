@@ -12,15 +12,17 @@ from uuid import UUID
 from cortex_contracts.messages.base import Principal
 from cortex_recall.ports import Found, Question, Reading
 from cortex_recall.query_vector import QueryVector
-from cortex_store import entities, lexical, memories, memory_index, terms, vaults
+from cortex_store import entities, entity_relations, lexical, memories, memory_index, terms, vaults
 from cortex_store.connection import Connection
 from cortex_store.database import Database
+from cortex_store.entity_relations import Path
 from cortex_store.memories import Memory
+from cortex_store.memory_index import Filter
 from cortex_store.page_search import PageCandidate, search_pages
 
-POSTINGS: Final = 5_000
-"""Index entries that the words of one question may read (pg-hybrid measurements: overlap with exhaustive BM25 ≥ 0.98
-at a million memories)."""
+POSTINGS: Final = 6_000
+"""Index entries that the words of one question may read. Overlap@40 with exhaustive BM25 in 400,000 memories: 0.995;
+0.989 with 5,000; half of them are read, see `lexical.STEPS`."""
 
 
 class HotTier:
@@ -57,18 +59,16 @@ class _Reading:
 
     async def search(self, question: Question) -> Found:
         hashes = [lexical.term_hash(term) for term in terms.content_terms(question.text)]
-        known = await memory_index.statistics(self._connection, question.namespaces, hashes)
+        past = question.filter.as_of is not None
+        known = await memory_index.statistics(self._connection, question.namespaces, hashes, past=past)
         plan = lexical.plan(hashes, known.segments, known.memories, POSTINGS)
-        narrowed = question.filter
-        if question.filter_names is not None:
-            wanted = await entities.with_keys(self._connection, question.filter_names, question.namespaces)
-            narrowed = replace(narrowed, entities=wanted)
+        narrowed = await self._narrowed(question)
         named = (
             await entities.with_keys(self._connection, question.names, question.namespaces) if question.names else ()
         )
         query = memory_index.Query(
             idfs=plan.idfs,
-            keys=plan.keys,
+            steps=plan.steps,
             embedding=question.vector,
             model=question.model,
             limit=question.limit,
@@ -78,6 +78,10 @@ class _Reading:
             filter=narrowed,
         )
         return Found(await memory_index.search(self._connection, query), plan.best)
+
+    async def hop(self, question: Question, hits: Sequence[UUID], known: Sequence[UUID]) -> tuple[Path, ...]:
+        narrowed = await self._narrowed(question)
+        return await entity_relations.hop(self._connection, hits, known, question.namespaces, narrowed)
 
     async def rows(self, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
         return await memories.by_ids(self._connection, ids)
@@ -96,3 +100,9 @@ class _Reading:
             memory_id: tuple(known[other] for other in ids if other in known and other != memory_id)
             for memory_id, ids in near.items()
         }
+
+    async def _narrowed(self, question: Question) -> Filter:
+        if question.filter_names is None:
+            return question.filter
+        wanted = await entities.with_keys(self._connection, question.filter_names, question.namespaces)
+        return replace(question.filter, entities=wanted)

@@ -13,6 +13,7 @@ from cortex_contracts.messages.base import Principal
 from cortex_providers.embedder import Vectors
 from cortex_recall.query_vector import QueryVector
 from cortex_store.connection import Connection
+from cortex_store.entity_relations import Path
 from cortex_store.memories import Memory
 from cortex_store.memory_index import Candidate, Filter
 from cortex_store.page_search import PageCandidate
@@ -47,6 +48,10 @@ class Reading(Protocol):
 
     async def search(self, question: Question) -> Found:
         """Candidates for an answer."""
+        ...
+
+    async def hop(self, question: Question, hits: Sequence[UUID], known: Sequence[UUID]) -> tuple[Path, ...]:
+        """Ways from `hits` to memories that the question may find and that are not `known`, over rare names."""
         ...
 
     async def rows(self, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from cortex_contracts.errors import ErrorCode, Permanent
-from cortex_contracts.rpc.recall import GetReply, GetRequest, HistoryEntry, Occurrence
+from cortex_contracts.rpc.recall import EntityRelation, GetReply, GetRequest, HistoryEntry, Occurrence
 from cortex_recall.ports import Transactions
 from cortex_recall.result_cache import ResultCache
 from cortex_recall.views import view
-from cortex_store import access, entities, memories, memory_events, occurrences
+from cortex_store import access, entities, entity_relations, memories, memory_events, occurrences
 
 
 class Provenance:
@@ -49,6 +49,10 @@ class Provenance:
                     for one in await occurrences.of_memory(connection, memory.id)
                 ),
                 entities=await entities.of_memory(connection, memory.id),
+                relations=tuple(
+                    EntityRelation(subject=one.subject, predicate=one.predicate, object=one.object)
+                    for one in await entity_relations.of_memory(connection, memory.id)
+                ),
                 history=tuple(
                     HistoryEntry(op=event.op, agent=event.agent, occurred_at=event.occurred_at)
                     for event in await memory_events.of_memory(connection, memory.id)

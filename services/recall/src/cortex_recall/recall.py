@@ -1,7 +1,7 @@
 """Recall: the memories that answer a query, best first. Never a language model, never the cold tier.
 
-Cache → embed → candidates by words and by meaning with the turns around them → fusion → floor → rerank → pack. What
-must happen after the answer (access counts, the recall event) is noted for later.
+Cache → embed → candidates by words and by meaning with the turns around them → fusion → floor → hop → rerank → pack.
+What must happen after the answer (access counts, the recall event) is noted for later.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from cortex_contracts.rpc.recall import (
 from cortex_extraction import entities, times
 from cortex_extraction.folding import key
 from cortex_providers.reranker import Reranker
+from cortex_recall import entity_hop
 from cortex_recall.access_log import AccessLog, Answered
 from cortex_recall.answers import Ranked, content_of, explanation, fit, ranks_of, recalled
+from cortex_recall.calibration import Backgrounds
+from cortex_recall.entity_hop import Hopped
 from cortex_recall.fusion import Evidence, Recipe, Scored, fuse, rrf, salient
 from cortex_recall.packing import pack, tokens
-from cortex_recall.ports import Found, HotTierReads, Question
-from cortex_recall.query_vector import VectorSource
+from cortex_recall.ports import Found, HotTierReads, Question, Reading
+from cortex_recall.query_vector import QueryVector, VectorSource
 from cortex_recall.result_cache import ResultCache
 from cortex_recall.stopwatch import Stopwatch
 from cortex_recall.views import view
@@ -48,6 +51,9 @@ RERANKED: Final = 20
 MOST_TOKENS: Final = 150_000
 """Of the contents of one reply, whatever was asked for: a message of the bus holds 1 MiB."""
 RERANK_LIMIT_S: Final = 0.25
+STOP_WORDS_DOUBT: Final = 5
+"""How much better than the best possible the words of a question of stop words alone would have to match: what such
+words share is next to nothing ("what is it"), and still finds a band named The Who, with what its meaning adds."""
 
 log = logs.get(__name__)
 
@@ -63,6 +69,7 @@ class Recall:
         access_log: AccessLog,
         reranker: Reranker,
         recipe: Recipe,
+        backgrounds: Backgrounds | None = None,
     ) -> None:
         self._hot_tier = hot_tier
         self._vectors = vectors
@@ -70,6 +77,7 @@ class Recall:
         self._access_log = access_log
         self._reranker = reranker
         self._recipe = recipe
+        self._backgrounds = backgrounds or Backgrounds()
         # An answer of another recipe is another answer.
         self._kind = f"recall-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:8]}"
 
@@ -108,28 +116,35 @@ class Recall:
         vector = await self._vectors.of(request.query)
         watch.lap("embed")
         async with self._hot_tier.reading(request.principal) as reading:
-            found = await reading.search(
-                Question(
-                    text=request.query,
-                    vector=vector.vector,
-                    model=vector.model,
-                    namespaces=request.namespaces,
-                    names=entities.candidates(request.query),
-                    filter_names=_keys(request.filter.entities),
-                    filter=_filter(request, window),
-                    limit=max(CANDIDATES, request.k),
-                    around=AROUND,
-                )
+            question = Question(
+                text=request.query,
+                vector=vector.vector,
+                model=vector.model,
+                namespaces=request.namespaces,
+                names=entities.candidates(request.query),
+                filter_names=_keys(request.filter.entities),
+                filter=_filter(request, window),
+                limit=max(CANDIDATES, request.k),
+                around=AROUND,
             )
+            found = await reading.search(question)
             watch.lap("sql")
-            scored = self._score(request, found, window)
+            scored = self._score(request, found, window, vector)
             floor = self._floor(request)
             above = [one for one in scored if one.relevance >= floor]
             watch.lap("fuse")
+            hopped = await self._hop(reading, request, question, above, found)
+            paths = {one.scored.id: one.path for one in hopped}
+            scored += [one.scored for one in hopped]
+            above = sorted(
+                [*above, *(one.scored for one in hopped if one.scored.relevance >= floor)],
+                key=lambda one: -one.relevance,
+            )
+            watch.lap("hop")
             rows = await reading.rows([one.id for one in _contenders(above, max(request.k, RERANKED))])
             ranked = sorted(
                 (
-                    Ranked(rows[one.id], one, salient(one.relevance, rows[one.id].importance))
+                    Ranked(rows[one.id], one, salient(one.relevance, rows[one.id].importance), path=paths.get(one.id))
                     for one in above
                     if one.id in rows
                 ),
@@ -159,7 +174,7 @@ class Recall:
                     "neighbours": tuple(
                         view(turn, content_of(turn, request)) for turn in around.get(one.memory.id, ())
                     ),
-                    "explanation": explanation(one, ranks[one.memory.id]) if request.explain else None,
+                    "explanation": explanation(one, ranks.get(one.memory.id)) if request.explain else None,
                 }
             )
             for one in chosen
@@ -180,12 +195,26 @@ class Recall:
             stages_ms=watch.laps() if request.explain else {},
         )
 
-    def _score(self, request: RecallRequest, found: Found, window: times.TimeReading | None) -> list[Scored]:
+    def _score(
+        self, request: RecallRequest, found: Found, window: times.TimeReading | None, vector: QueryVector
+    ) -> list[Scored]:
         script = terms.script(request.query)
         evidence = [_evidence(candidate, window, script) for candidate in found.candidates]
         if request.fusion is FusionMethod.RRF:
             return rrf(evidence)
-        return fuse(evidence, found.best_lexical, self._recipe)
+        best = found.best_lexical * (1 if _says_something(request.query) else STOP_WORDS_DOUBT)
+        return fuse(evidence, best, self._recipe, self._backgrounds.foreign(vector.vector, script))
+
+    async def _hop(
+        self, reading: Reading, request: RecallRequest, question: Question, above: Sequence[Scored], found: Found
+    ) -> list[Hopped]:
+        """What goes with the best, where the hop is asked for: nothing goes with nothing."""
+        part = entity_hop.factor(request.hop, self._recipe.hop)
+        if not part or not above:
+            return []
+        hits = above[: entity_hop.HITS]
+        paths = await reading.hop(question, [one.id for one in hits], [one.id for one in found.candidates])
+        return entity_hop.score(paths, hits, part)
 
     def _floor(self, request: RecallRequest) -> float:
         if request.min_score is not None:
@@ -240,6 +269,10 @@ def _filter(request: RecallRequest, window: times.TimeReading | None) -> Filter:
         created_until=asked.created_until,
         as_of=request.as_of,
     )
+
+
+def _says_something(query: str) -> bool:
+    return any(term not in terms.STOP_WORDS for term in terms.terms(query))
 
 
 def _keys(names: Sequence[str] | None) -> tuple[str, ...] | None:
