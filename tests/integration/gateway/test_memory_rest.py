@@ -216,6 +216,7 @@ async def test_the_openapi_document_describes_every_route_with_errors_and_exampl
     }
     assert operations.keys() == {
         ("post", ""),
+        ("post", "/improve"),
         ("post", "/batch"),
         ("post", "/recall"),
         ("post", "/context"),
@@ -224,6 +225,14 @@ async def test_the_openapi_document_describes_every_route_with_errors_and_exampl
         ("get", "/{memory_id}"),
         ("post", "/{memory_id}/forget"),
         ("post", "/{memory_id}/restore"),
+        ("get", "/documents"),
+        ("put", "/documents/{document_id}"),
+        ("get", "/documents/{document_id}"),
+        ("delete", "/documents/{document_id}"),
+        ("get", "/operations"),
+        ("get", "/operations/{operation_id}"),
+        ("post", "/operations/{operation_id}/cancel"),
+        ("post", "/operations/{operation_id}/retry"),
     }
     for operation in operations.values():
         assert operation["summary"]

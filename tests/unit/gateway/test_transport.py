@@ -25,6 +25,13 @@ async def test_a_body_of_exactly_the_limit_passes_and_one_byte_more_does_not() -
         assert (await http.post("/", content=b"x" * 11)).status_code == 413
 
 
+async def test_a_path_may_have_a_longer_limit_of_its_own() -> None:
+    async with client(LimitBody(echo, 10, {"/documents/": 20})) as http:
+        assert (await http.put("/documents/a", content=b"x" * 20)).json() == {"size": 20}
+        assert (await http.put("/documents/a", content=b"x" * 21)).status_code == 413
+        assert (await http.put("/documents", content=b"x" * 11)).status_code == 413
+
+
 async def test_an_unexpected_failure_tells_nothing_of_itself() -> None:
     async def fail(scope: Scope, receive: Receive, send: Send) -> None:
         raise RuntimeError("secret text")

@@ -50,6 +50,23 @@ class Gateway:
         """Read something; raises like `post`."""
         return self._call("GET", path, reply, parameters=parameters)
 
+    def put(
+        self,
+        path: str,
+        reply: type[ReplyT],
+        body: Message,
+        parameters: Mapping[str, str] | None = None,
+        *,
+        timeout_s: float = TIMEOUT_S,
+    ) -> ReplyT:
+        """Send a message to where it belongs; like `post`."""
+        content = body.model_dump_json(exclude_defaults=True)
+        return self._call("PUT", path, reply, content=content, parameters=parameters, timeout_s=timeout_s)
+
+    def delete(self, path: str, reply: type[ReplyT], parameters: Mapping[str, str] | None = None) -> ReplyT:
+        """Take something away; raises like `post`."""
+        return self._call("DELETE", path, reply, parameters=parameters)
+
     def _call(
         self,
         method: str,
@@ -58,6 +75,7 @@ class Gateway:
         *,
         content: str | None = None,
         parameters: Mapping[str, str] | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> ReplyT:
         headers = self._headers | ({"Content-Type": "application/json"} if content else {})
         try:
@@ -67,7 +85,7 @@ class Gateway:
                 content=content,
                 params=parameters,
                 headers=headers,
-                timeout=TIMEOUT_S,
+                timeout=timeout_s,
                 # No proxy from the environment: the token goes to the gateway and nowhere else.
                 trust_env=False,
             )
@@ -75,7 +93,7 @@ class Gateway:
             raise NotRunning(
                 f"the gateway does not answer at {self._url} ({type(error).__name__}); run `cortex start`"
             ) from None
-        if response.status_code != 200:
+        if response.status_code not in (200, 202):
             raise _refusal(response)
         try:
             return reply.model_validate_json(response.content)

@@ -19,7 +19,7 @@ from cortex_cli.output import console, escape
 from cortex_contracts import subjects
 from cortex_contracts.errors import InvalidMessage
 from cortex_contracts.messages.commands import Capture
-from cortex_contracts.messages.memory import MemoryDraft, Retained, Visibility, WriteDecision
+from cortex_contracts.messages.memory import MemoryDraft, RedactionCounts, Retained, Visibility, WriteDecision
 from cortex_contracts.permissions import publisher_user
 from cortex_infra.installation import DEFAULT_ORG
 from cortex_runtime.publishing import publish
@@ -87,8 +87,15 @@ def show(retained: Retained, terminal: Console) -> None:
         terminal.print(f"  [dim]{escape(retained.reason)}[/dim]")
     for old in retained.superseded:
         terminal.print(f"  supersedes {old}", soft_wrap=True)
-    counts = retained.redactions
-    cut = [
+    if cut := cut_out(retained.redactions):
+        terminal.print(f"  [yellow]cut out[/yellow] {cut}")
+    if not retained.embedded:
+        terminal.print("  [yellow]found by its words only[/yellow] until it is embedded")
+
+
+def cut_out(counts: RedactionCounts) -> str:
+    """What was cut out of a text, in words; empty: nothing."""
+    return ", ".join(
         f"{count} {what}{'' if count == 1 else 's'}"
         for count, what in (
             (counts.private, "private span"),
@@ -96,11 +103,7 @@ def show(retained: Retained, terminal: Console) -> None:
             (counts.injected, "recalled block"),
         )
         if count
-    ]
-    if cut:
-        terminal.print(f"  [yellow]cut out[/yellow] {', '.join(cut)}")
-    if not retained.embedded:
-        terminal.print("  [yellow]found by its words only[/yellow] until it is embedded")
+    )
 
 
 async def _publish(draft: MemoryDraft, message_id: str) -> str:

@@ -11,7 +11,10 @@ from cortex_gateway.ask import Asker
 from cortex_gateway.auth import OPEN_PATHS, Authenticate, StaticBearer, Verifier
 from cortex_gateway.config import GatewaySettings, is_loopback
 from cortex_gateway.engines import Engines
+from cortex_gateway.long_documents import BODY_LIMIT_BYTES, LongDocuments
 from cortex_gateway.memory import Memory
+from cortex_gateway.memory_rest import PREFIX
+from cortex_gateway.operations import Operations
 from cortex_gateway.rest import rest_app
 from cortex_gateway.scoring import Scoring
 from cortex_gateway.transport import Drain, LimitBody, Trace
@@ -33,7 +36,8 @@ def build(settings: GatewaySettings) -> Service:
     mcp = mcp_server.mcp_server(asker, memory)
     allowed = mcp_server.security(_hosts(settings))
     drain = service.use("streams", Drain())
-    main = _beside(mcp_server.http_app(mcp, allowed), rest_app(asker, engines, memory))
+    rest = rest_app(asker, engines, memory, Operations(service.bus), LongDocuments(service.bus))
+    main = _beside(mcp_server.http_app(mcp, allowed), rest)
     service.use("mcp", mcp_server.McpSessions(mcp.session_manager))
     service.mount(_face(drain.wrap(main), verifiers, OPEN_PATHS))
     sse = drain.wrap(mcp_server.sse_app(mcp, allowed))
@@ -52,7 +56,8 @@ def _beside(mcp: ASGIApp, rest: ASGIApp) -> ASGIApp:
 
 
 def _face(app: ASGIApp, verifiers: list[Verifier], open_paths: frozenset[str] = frozenset()) -> ASGIApp:
-    return Trace(Authenticate(LimitBody(app), verifiers, open_paths))
+    limited = LimitBody(app, longer={f"{PREFIX}/documents/": BODY_LIMIT_BYTES})
+    return Trace(Authenticate(limited, verifiers, open_paths))
 
 
 def _verifiers(settings: GatewaySettings) -> list[Verifier]:

@@ -6,13 +6,25 @@ sends names another one.
 
 from __future__ import annotations
 
-from typing import Final
 from uuid import UUID
 
-from cortex_contracts.errors import ErrorCode, Permanent
 from cortex_contracts.messages.base import Principal
+from cortex_contracts.messages.documents import DocumentDraft, DocumentForgotten, DocumentRetained
 from cortex_contracts.messages.memory import MemoryDraft, Retained
-from cortex_contracts.rpc.contract import ReplyT, RequestT, Rpc
+from cortex_contracts.rpc.documents import (
+    DOCUMENT,
+    DOCUMENTS,
+    FORGET_DOCUMENT,
+    RETAIN_DOCUMENT,
+    DocumentQuestion,
+    DocumentReply,
+    DocumentRequest,
+    DocumentsQuestion,
+    DocumentsReply,
+    DocumentsRequest,
+    ForgetDocumentRequest,
+    RetainDocumentRequest,
+)
 from cortex_contracts.rpc.ingest import (
     FORGET,
     GRANTS,
@@ -47,9 +59,6 @@ from cortex_contracts.rpc.recall import (
 )
 from cortex_runtime.bus import Bus
 
-HEADERS_BYTES: Final = 1_024
-"""Room for the trace headers, which count towards the largest message that NATS takes."""
-
 
 class Memory:
     """Calls the services that read and write the hot tier.
@@ -62,11 +71,11 @@ class Memory:
 
     async def retain(self, principal: Principal, memory: MemoryDraft) -> Retained:
         """Remember one statement."""
-        return await self._send(RETAIN, RetainRequest(principal=principal, memory=memory))
+        return await self._bus.request(RETAIN, RetainRequest(principal=principal, memory=memory))
 
     async def retain_batch(self, principal: Principal, batch: RetainBatch) -> RetainBatchReply:
         """Remember many statements; each succeeds or fails on its own."""
-        return await self._send(RETAIN_BATCH, RetainBatchRequest(principal=principal, **dict(batch)))
+        return await self._bus.request(RETAIN_BATCH, RetainBatchRequest(principal=principal, **dict(batch)))
 
     async def recall(self, principal: Principal, question: RecallQuestion) -> RecallReply:
         """Memories that answer a query, best first."""
@@ -96,13 +105,19 @@ class Memory:
         """Who was granted what."""
         return await self._bus.request(GRANTS, GrantsRequest(principal=principal, namespace=namespace))
 
-    async def _send(self, rpc: Rpc[RequestT, ReplyT], request: RequestT) -> ReplyT:
-        """Call with a request that may be larger than a message: what is left to its defaults is written out, too."""
-        size = len(request.model_dump_json().encode())
-        limit = self._bus.client.max_payload - HEADERS_BYTES
-        if size > limit:
-            raise Permanent(
-                f"expected at most {limit} bytes at once, got {size}: send it in smaller batches",
-                code=ErrorCode.TOO_LARGE,
-            )
-        return await self._bus.request(rpc, request)
+    async def retain_document(self, principal: Principal, document: DocumentDraft) -> DocumentRetained:
+        """Remember a document, or its next text."""
+        return await self._bus.request(RETAIN_DOCUMENT, RetainDocumentRequest(principal=principal, document=document))
+
+    async def forget_document(self, principal: Principal, namespace: str, document_id: str) -> DocumentForgotten:
+        """A document and what was derived from it stop being true."""
+        request = ForgetDocumentRequest(principal=principal, namespace=namespace, document_id=document_id)
+        return await self._bus.request(FORGET_DOCUMENT, request)
+
+    async def document(self, principal: Principal, question: DocumentQuestion) -> DocumentReply:
+        """A document and its text, as it is or was."""
+        return await self._bus.request(DOCUMENT, DocumentRequest(principal=principal, **dict(question)))
+
+    async def documents(self, principal: Principal, question: DocumentsQuestion) -> DocumentsReply:
+        """Which documents there are."""
+        return await self._bus.request(DOCUMENTS, DocumentsRequest(principal=principal, **dict(question)))

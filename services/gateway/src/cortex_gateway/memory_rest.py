@@ -9,13 +9,23 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Depends, Query, Request, Security
+from fastapi import APIRouter, Body, Depends, Query, Request, Response, Security
 from fastapi.security import HTTPBearer
 from pydantic import ConfigDict, Field
 
 from cortex_contracts.messages.base import Principal, Token
 from cortex_contracts.messages.memory import MemoryDraft, Retained
-from cortex_contracts.rpc.ingest import MAX_BATCH, Changed, Grant, Grants, RetainBatch, RetainBatchReply, Share
+from cortex_contracts.rpc.ingest import (
+    MAX_BATCH,
+    Changed,
+    Grant,
+    Grants,
+    Improved,
+    RetainBatch,
+    RetainBatchReply,
+    Share,
+)
+from cortex_contracts.rpc.operations import OperationStarted
 from cortex_contracts.rpc.recall import (
     ContextQuestion,
     ContextReply,
@@ -126,6 +136,17 @@ async def authenticated(request: Request) -> Principal:
 Caller = Annotated[Principal, Depends(authenticated)]
 
 
+def accepted(reply: RetainBatchReply | Improved | OperationStarted) -> Response:
+    """202 with the address of the operation that the work was left to."""
+    location = f"{PREFIX}/operations/{reply.operation_id}"
+    return Response(reply.model_dump_json(), 202, {"Location": location}, "application/json")
+
+
+def background(reply: type[Any]) -> dict[int | str, dict[str, Any]]:
+    """The 202 of a route whose work may be left to the background."""
+    return {202: {"model": reply, "description": "In the background: `operation_id` and `Location` name the operation"}}
+
+
 def memory_router(memory: Memory) -> APIRouter:
     """The routes over `memory`; who calls them has been authenticated before."""
     routes = APIRouter(
@@ -139,10 +160,16 @@ def memory_router(memory: Memory) -> APIRouter:
         """Redact, decide against what is known, remember; recall finds it once this has answered."""
         return await memory.retain(principal, draft)
 
-    @routes.post("/batch", summary="Remember many statements", responses=WRITES)
-    async def retain_batch(principal: Caller, batch: BatchBody) -> RetainBatchReply:
+    @routes.post(
+        "/batch",
+        summary="Remember many statements",
+        responses=WRITES | background(RetainBatchReply),
+        response_model=RetainBatchReply,
+    )
+    async def retain_batch(principal: Caller, batch: BatchBody) -> RetainBatchReply | Response:
         """Each statement succeeds or fails on its own; the outcomes come in the order of the request."""
-        return await memory.retain_batch(principal, batch)
+        reply = await memory.retain_batch(principal, batch)
+        return accepted(reply) if reply.operation_id else reply
 
     @routes.post("/recall", summary="Find memories")
     async def recall(

@@ -11,6 +11,7 @@ from typing import Self
 
 from pydantic import BaseModel, Field
 
+from cortex_contracts.messages.documents import DocumentRetained
 from cortex_contracts.messages.memory import MemoryView, Retained, WriteDecision
 from cortex_contracts.rpc.ingest import Access, Changed, Grant
 from cortex_contracts.rpc.recall import GetReply, RecalledMemory, RecallReply
@@ -30,12 +31,14 @@ class Result(BaseModel):
 class RetainResult(Result):
     """What became of a statement."""
 
-    id: str = Field(description="the new memory; with noop, the one it repeats")
+    id: str = Field(description="the new memory; with noop, the one it repeats; of a document its document_id")
     decision: WriteDecision
     reason: str = ""
     superseded: list[str] = Field(default=[], description="memories it replaced")
     private: int = Field(default=0, description="<private> spans cut out")
     credentials: int = Field(default=0, description="credentials cut out")
+    added: int = Field(default=0, description="parts of a document that are new")
+    removed: int = Field(default=0, description="parts that it does not have any more")
 
     @classmethod
     def of(cls, retained: Retained) -> Self:
@@ -47,6 +50,19 @@ class RetainResult(Result):
             superseded=[str(one) for one in retained.superseded],
             private=retained.redactions.private,
             credentials=retained.redactions.credentials,
+        )
+
+    @classmethod
+    def of_document(cls, retained: DocumentRetained) -> Self:
+        """From the reply."""
+        changed = WriteDecision.ADD if retained.version == 1 else WriteDecision.UPDATE
+        return cls(
+            id=retained.document_id,
+            decision=WriteDecision.NOOP if retained.unchanged else changed,
+            private=retained.redactions.private,
+            credentials=retained.redactions.credentials,
+            added=retained.added,
+            removed=retained.removed,
         )
 
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from cortex_contracts.errors import InvalidMessage
 from cortex_contracts.messages.base import Principal, Token
+from cortex_contracts.messages.documents import DocumentDraft, DocumentId
 from cortex_contracts.messages.memory import MemoryDraft, Visibility
 from cortex_contracts.rpc.ingest import Access, Share
 from cortex_contracts.rpc.recall import RecallFilter, RecallQuestion
@@ -47,8 +48,24 @@ def memory_tools(memory: Memory) -> list[Tool]:
         speaker: Annotated[str | None, Field(description="Who said it")] = None,
         session: Annotated[str | None, Field(description="Conversation it comes from")] = None,
         private: Annotated[bool, Field(description="Only the owner of these credentials may read it")] = False,
+        document_id: Annotated[
+            DocumentId | None,
+            Field(
+                description="The content is a whole document (file, transcript) of this path or id, or its next text"
+            ),
+        ] = None,
     ) -> Annotated[CallToolResult, RetainResult]:
         with called(ctx, "memory_retain") as principal:
+            if document_id is not None:
+                document = DocumentDraft(
+                    namespace=namespace or usual_namespace(principal),
+                    document_id=document_id,
+                    content=content,
+                    source_kind=SOURCE_KIND,
+                    occurred_at=_moment("occurred_at", occurred_at),
+                    visibility=Visibility.PRIVATE if private else Visibility.TEAM,
+                )
+                return _answer(RetainResult.of_document(await memory.retain_document(principal, document)))
             draft = MemoryDraft(
                 namespace=namespace or usual_namespace(principal),
                 content=content,
@@ -116,7 +133,8 @@ def memory_tools(memory: Memory) -> list[Tool]:
             "Remember",
             "Remember one statement: a decision, preference, fact, result or lesson worth knowing in later sessions. "
             "A repeat is noticed and a changed value replaces the old one, so just say what is true now. "
-            "<private>…</private> and credentials are cut out. It is found by memory_recall at once.",
+            "<private>…</private> and credentials are cut out. It is found by memory_recall at once. With "
+            "document_id the content is a long text, which replaces the one of that id: only what changed is written.",
         ),
         tool(
             memory_recall,

@@ -10,9 +10,13 @@ from fastapi.security import HTTPBearer
 from cortex_contracts.rpc.ask import AskReply, GatewayHealth, Question
 from cortex_gateway import problems
 from cortex_gateway.ask import Asker
+from cortex_gateway.documents_rest import documents_router
 from cortex_gateway.engines import Engines
+from cortex_gateway.long_documents import LongDocuments
 from cortex_gateway.memory import Memory
 from cortex_gateway.memory_rest import PREFIX, Caller, memory_router
+from cortex_gateway.operations import Operations
+from cortex_gateway.operations_rest import operations_router
 from cortex_gateway.problems import Problem, ValidationProblem
 from cortex_runtime import VERSION
 
@@ -76,7 +80,9 @@ def example(value: dict[str, Any]) -> dict[str, Any]:
     return {"content": {"application/json": {"example": value}}}
 
 
-def rest_app(asker: Asker, engines: Engines, memory: Memory) -> FastAPI:
+def rest_app(
+    asker: Asker, engines: Engines, memory: Memory, operations: Operations, long_documents: LongDocuments
+) -> FastAPI:
     """The REST routes; who calls them has been authenticated before."""
     app = FastAPI(
         title="Cortex",
@@ -106,6 +112,8 @@ def rest_app(asker: Asker, engines: Engines, memory: Memory) -> FastAPI:
         """Fan out to the engines in scope, reconcile what they say, and answer with receipts and conflicts."""
         return await asker.ask(principal, question)
 
+    app.include_router(operations_router(operations))  # before the routes of memory, which take any name for an id
+    app.include_router(documents_router(memory, long_documents))
     app.include_router(memory_router(memory))
 
     @app.get("/health", summary="Liveness and freshness of every engine", responses={200: example(HEALTH_EXAMPLE)})

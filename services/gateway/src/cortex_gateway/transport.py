@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from opentelemetry.trace import SpanKind
@@ -36,19 +38,25 @@ class Trace:
 
 
 class LimitBody:
-    """ASGI middleware: a body above the limit is refused with 413 before anything reads it."""
+    """ASGI middleware: a body above the limit is refused with 413 before anything reads it. Paths that begin as one of
+    `longer` have a limit of their own."""
 
-    def __init__(self, app: ASGIApp, limit_bytes: int = BODY_LIMIT_BYTES) -> None:
+    def __init__(
+        self, app: ASGIApp, limit_bytes: int = BODY_LIMIT_BYTES, longer: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self._app = app
         self._limit_bytes = limit_bytes
+        self._longer = longer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take the body in, then run the app on it."""
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "DELETE", "OPTIONS"):
             return await self._app(scope, receive, send)
+        own = (limit for start, limit in self._longer.items() if scope["path"].startswith(start))
+        limit_bytes = next(own, self._limit_bytes)
         declared = Headers(scope=scope).get("content-length", "")
-        if declared.isdigit() and int(declared) > self._limit_bytes:
-            return await self._refuse(scope, receive, send)
+        if declared.isdigit() and int(declared) > limit_bytes:
+            return await self._refuse(limit_bytes, scope, receive, send)
         body = bytearray()
         more = True
         while more:
@@ -57,8 +65,8 @@ class LimitBody:
                 return None
             body += message.get("body", b"")
             more = message.get("more_body", False)
-            if len(body) > self._limit_bytes:
-                return await self._refuse(scope, receive, send)
+            if len(body) > limit_bytes:
+                return await self._refuse(limit_bytes, scope, receive, send)
         taken: Message | None = {"type": "http.request", "body": bytes(body), "more_body": False}
 
         async def replay() -> Message:
@@ -70,8 +78,8 @@ class LimitBody:
 
         return await self._app(scope, replay, send)
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = problem(413, "too_large", f"expected a body of at most {self._limit_bytes} bytes")
+    async def _refuse(self, limit_bytes: int, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = problem(413, "too_large", f"expected a body of at most {limit_bytes} bytes")
         await refusal(scope, receive, send)
 
 
