@@ -8,7 +8,8 @@ MEMBER_FILES := $(foreach member,$(MEMBERS),$(wildcard $(member)/pyproject.toml)
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PYTEST_ARGS ?=
-WORKERS ?= 2
+# One more than the two cores of CI: a third of the time a test waits for a server, a process or an outage.
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help setup up start status stop test test-unit test-contract test-integration test-e2e test-compose \

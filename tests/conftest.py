@@ -1,10 +1,15 @@
-"""The fixtures of the suite come from the test kit; settings of the machine must not reach a test."""
+"""The fixtures of the suite come from the test kit; what a machine or a shell has set must not reach a test."""
 
 from __future__ import annotations
 
 import os
+import signal
 
 pytest_plugins = ["cortex_testkit.plugin"]
 
 for _name in [name for name in os.environ if name.startswith("CORTEX_") and not name.startswith("CORTEX_TEST_")]:
     del os.environ[_name]
+
+# A shell without job control starts what it puts into the background deaf to Ctrl-C, and so would be its children.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,14 +1,16 @@
 """What was acknowledged is remembered exactly once, whatever dies; and every service recovers by itself.
 
-One system of real processes; each test kills something while captures flow.
+One system of real processes; each test kills something while captures flow, and works in a namespace of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 from nats.aio.client import Client
 
 from cortex_contracts import headers
@@ -16,13 +18,23 @@ from cortex_contracts.errors import Unavailable
 from cortex_testkit.eventually import eventually
 from cortex_testkit.system import CACHE, NATS, POSTGRES, System, running_system
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.xdist_group("failures")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+NUMBERS = itertools.count()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared() -> AsyncIterator[System]:
+    async with running_system() as started:
+        yield started
 
 
 @pytest.fixture
-async def system() -> AsyncIterator[System]:
-    async with running_system() as started:
-        yield started
+async def system(shared: System) -> System:
+    """The system, whole, whatever the test before left of it."""
+    await shared.restore()
+    shared.namespace = f"test-{next(NUMBERS)}"
+    return shared
 
 
 async def acknowledged(system: System, client: Client, count: int, prefix: str) -> None:
@@ -172,7 +184,7 @@ async def seen_by_sleep(system: System) -> int:
     try:
         request = SleepStatusRequest(principal=Principal(org="local", subject="tester"))
         status = await call(client, SLEEP_STATUS, request, timeout_s=5)
-        return sum(namespace.events_seen for namespace in status.namespaces)
+        return sum(seen.events_seen for seen in status.namespaces if seen.namespace == system.namespace)
     except Unavailable:
         return -1
     finally:

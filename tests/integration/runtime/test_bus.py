@@ -14,16 +14,16 @@ import pytest
 from nats.aio.client import Client
 
 from cortex_contracts import headers, subjects
-from cortex_contracts.errors import CortexError, ErrorCode, Permanent, Unavailable
+from cortex_contracts.errors import CortexError, ErrorCode, InvalidMessage, Permanent, Unavailable
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.commands import Capture, SyncVault
 from cortex_contracts.permissions import OPERATOR, inbox_prefix, publisher_user
 from cortex_contracts.rpc.ingest import SYNC_STATUS, SyncStatus, SyncStatusRequest
 from cortex_contracts.rpc.sleep import SLEEP_STATUS, SleepStatusRequest
 from cortex_contracts.streams import CAPTURES, INGEST_CAPTURES, INGEST_SYNCS
-from cortex_runtime import dead_letters
+from cortex_runtime import dead_letters, tracing
 from cortex_runtime.bus import Bus, Delivery
-from cortex_runtime.publishing import publish
+from cortex_runtime.publishing import EXPECTED_STREAM, publish, room
 from cortex_testkit.eventually import eventually
 from cortex_testkit.nats_server import NatsServer
 
@@ -78,6 +78,8 @@ class Ingest:
                 raise RuntimeError("memory text that must stay inside")
             case "refused":
                 raise Permanent("no such vault", code=ErrorCode.NOT_FOUND)
+            case "long":
+                return SyncStatus.model_construct(vault="long", synced_commit="c" * self.bus.client.max_payload)
         return SyncStatus(vault=request.vault, synced_commit="abc", last_sync=None)
 
     def contents(self) -> list[str]:
@@ -202,6 +204,54 @@ async def test_errors_of_a_handler_reach_the_caller_as_their_kind_and_bugs_witho
         assert "memory text" not in bug.value.message
 
 
+async def test_a_reply_that_no_message_holds_is_an_error_at_once(nats: NatsServer):
+    async with opened(Ingest(nats).bus), opened(Bus(nats.url("gateway"), "gateway", "0.1.0")) as caller:
+        with pytest.raises(Permanent, match=r"bytes, a message holds 1048576: ask for less") as refused:
+            await caller.request(SYNC_STATUS, SyncStatusRequest(principal=PRINCIPAL, vault="long"), timeout_s=60)
+        assert refused.value.code is ErrorCode.TOO_LARGE
+
+
+@pytest.mark.parametrize("over", [-1, 0, 1, 100_000])
+async def test_a_request_is_refused_from_the_first_byte_that_no_message_holds(nats: NatsServer, over: int):
+    """The client counts no headers, and the server closes the connection of one that sends too much."""
+    async with opened(Ingest(nats).bus), opened(Bus(nats.url("gateway"), "gateway", "0.1.0")) as caller:
+        # A field that nobody reads makes the request as long as it has to be.
+        class Padded(SyncStatusRequest):
+            padding: str
+
+        tracing.configure("test", "0.1.0")
+        with tracing.span("test"):
+            request = Padded(principal=PRINCIPAL, vault="v", padding="")
+            request = request.model_copy(update={"padding": "x" * (_space(caller.client, request) + over)})
+            if over <= 0:
+                assert (await caller.request(SYNC_STATUS, request)).vault == "v"
+            else:
+                with pytest.raises(InvalidMessage, match="smaller batches") as refused:
+                    await caller.request(SYNC_STATUS, request)
+                assert refused.value.code is ErrorCode.TOO_LARGE
+        assert caller.client.stats["reconnects"] == 0
+        await caller.request(SYNC_STATUS, SyncStatusRequest(principal=PRINCIPAL, vault="v"))
+        assert caller.client.stats["reconnects"] == 0
+
+
+def _space(client: Client, request: SyncStatusRequest) -> int:
+    return room(client, tracing.headers()) - len(request.model_dump_json().encode())
+
+
+@pytest.mark.parametrize("over", [0, 1])
+async def test_what_is_published_is_refused_from_the_first_byte_that_no_message_holds(nats: NatsServer, over: int):
+    async with client(nats, "ingest") as ingest:
+        subject, more = subjects.dead_letter("CAPTURES", "ingest-captures"), {"Some": "header"}
+        sent = {**more, headers.MESSAGE_ID: "1", EXPECTED_STREAM: "DEAD_LETTERS"}
+        body = b"x" * (room(ingest, sent) + over)
+        if over:
+            with pytest.raises(Permanent, match="larger than the server takes"):
+                await publish(ingest, subject, body, message_id="1", more=more)
+        else:
+            await publish(ingest, subject, body, message_id="1", more=more)
+        assert ingest.stats["reconnects"] == 0
+
+
 async def test_a_stopped_service_is_known_to_be_down_at_once(nats: NatsServer):
     async with opened(Bus(nats.url("gateway"), "gateway", "0.1.0")) as caller:
         started = time.perf_counter()
@@ -239,8 +289,6 @@ async def test_a_service_is_found_by_discovery(nats: NatsServer):
 
 
 async def test_the_trace_of_a_caller_reaches_the_handler(nats: NatsServer):
-    from cortex_runtime import tracing
-
     tracing.configure("test", "0.1.0")
     seen: list[str | None] = []
 

@@ -11,6 +11,9 @@ from cortex_runtime.settings import (
     CommonSettings,
     DatabaseSettings,
     EmbeddingsSettings,
+    EngineSettings,
+    LanguageModelPurpose,
+    LanguageModelSettings,
     RerankerSettings,
     ServiceSettings,
     SettingsError,
@@ -162,3 +165,37 @@ def test_a_service_with_wrong_settings_ends_with_a_sentence(
         load(ExampleSettings)
     assert caught.value.code == 2
     assert capsys.readouterr().err == "cortex recall: CORTEX_NATS_URL: field required\n"
+
+
+def test_a_language_model_is_asked_for_nothing_that_was_not_allowed(environment: pytest.MonkeyPatch):
+    environment.setenv("EXTRACTION_LLM_PROVIDER", "ollama")
+    environment.setenv("EXTRACTION_LLM_URL", "http://ollama:11434")
+    environment.setenv("EXTRACTION_LLM_MODEL", "qwen3")
+    environment.setenv("EXTRACTION_LLM_API_KEY", "hunter2")
+    settings = read(LanguageModelSettings)
+    assert (settings.extraction_llm_url, settings.extraction_llm_model) == ("http://ollama:11434", "qwen3")
+    assert "hunter2" not in repr(settings)
+    assert {settings.chosen(purpose) for purpose in LanguageModelPurpose} == {"builtin"}
+    environment.setenv("CORTEX_LLM_PURPOSES", "summarise, ")
+    settings = read(LanguageModelSettings)
+    assert settings.chosen(LanguageModelPurpose.SUMMARISE) == "ollama"
+    assert settings.chosen(LanguageModelPurpose.CLASSIFY) == "builtin"
+
+
+def test_purposes_may_be_a_list_of_the_file(environment: pytest.MonkeyPatch, tmp_path: Path):
+    (tmp_path / "cortex.yaml").write_text("llm_purposes: [classify, summarise]\n", encoding="utf-8")
+    assert read(LanguageModelSettings).llm_purposes == set(LanguageModelPurpose)
+
+
+def test_an_unknown_purpose_is_named_by_its_variable(environment: pytest.MonkeyPatch):
+    environment.setenv("CORTEX_LLM_PURPOSES", "classify,everything")
+    with pytest.raises(SettingsError, match="CORTEX_LLM_PURPOSES"):
+        read(LanguageModelSettings)
+
+
+def test_an_address_of_cognee_turns_nothing_on(environment: pytest.MonkeyPatch):
+    environment.setenv("COGNEE_API_URL", "http://cognee:8000")
+    environment.setenv("COGNEE_API_TOKEN", "hunter2")
+    settings = read(EngineSettings)
+    assert (settings.engine_driver, settings.cognee_api_url) == ("builtin", "http://cognee:8000")
+    assert "hunter2" not in repr(settings)

@@ -6,13 +6,12 @@ server has acknowledged it. A crash between the two publishes it again under the
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Final, Protocol
 
-from cortex_contracts.errors import Unavailable
 from cortex_contracts.messages.base import Message
-from cortex_runtime import logs, tracing
+from cortex_runtime import tracing
+from cortex_runtime.worker import Worker
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from cortex_runtime.publishing import Published
 
 BATCH: Final = 100
-POLL_S: Final = 1.0
-"""The relay is woken after each commit of its own process; the poll finds what another process left behind."""
 
 ENQUEUE = "INSERT INTO outbox (subject, message_id, headers, body) VALUES ($1, $2, $3::text::jsonb, $4)"
 TAKE = """
@@ -32,8 +29,6 @@ SELECT id, subject, message_id, headers::text AS headers, body FROM outbox
 WHERE writer = current_user ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
 """
 DELETE = "DELETE FROM outbox WHERE id = ANY($1::bigint[])"
-
-log = logs.get(__name__)
 
 
 class Transactions(Protocol):
@@ -60,35 +55,19 @@ async def enqueue(
     await connection.execute(ENQUEUE, subject, message_id, json.dumps(tracing.headers()), body)
 
 
-class OutboxRelay:
+class OutboxRelay(Worker):
     """Publishes what transactions of its own database role left in the outbox: another role's events are for another
     NATS user. Any number of relays may run; each row goes out through one."""
 
+    trouble = "outbox waits"
+
     def __init__(self, database: Transactions, bus: RawPublisher) -> None:
+        super().__init__()
         self._database = database
         self._bus = bus
-        self._wake = asyncio.Event()
 
-    def wake(self) -> None:
-        """Say that a transaction with events has committed."""
-        self._wake.set()
-
-    async def run(self) -> None:
-        """Relay until cancelled; an outage of the database or the bus only delays it."""
-        while True:
-            self._wake.clear()
-            try:
-                while await self.relay_batch() == BATCH:
-                    pass
-            except Unavailable as error:
-                log.warning("outbox waits", reason=error.message)
-            try:
-                await asyncio.wait_for(self._wake.wait(), POLL_S)
-            except TimeoutError:
-                continue
-
-    async def relay_batch(self) -> int:
-        """Publish up to `BATCH` rows, oldest first; returns how many went out.
+    async def step(self) -> bool:
+        """Publish up to `BATCH` rows, oldest first; says whether there may be more.
 
         Raises:
             Unavailable: the database or the bus is away; rows that were not acknowledged stay.
@@ -101,4 +80,4 @@ class OutboxRelay:
                 )
             if rows:
                 await connection.execute(DELETE, [row["id"] for row in rows])
-        return len(rows)
+        return len(rows) == BATCH

