@@ -31,7 +31,7 @@ from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.memory import WriteDecision
 from cortex_contracts.rpc.ingest import RETAIN_BATCH, RetainBatchRequest
 from cortex_contracts.rpc.recall import RECALL, FusionMethod, RecallRequest
-from cortex_recall.fusion import Recipe
+from cortex_recall.fusion import SALIENCE, Recipe
 from cortex_runtime.bus import Bus
 from cortex_testkit import provider
 
@@ -48,16 +48,17 @@ ABLATION: Final[dict[str, dict[str, Any]]] = {
     "without session": {"session": 0},
     "without speaker": {"speaker": 0},
     "without time": {"in_time": 0},
+    "with entity hop": {"hop": 0.6},
 }
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for a question: keys in order, and their scores."""
+    """What came back for a question: keys in order, and their relevances, which the floor applies to."""
 
     question: Question
     keys: tuple[str, ...]
-    scores: tuple[float, ...]
+    relevances: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,12 @@ async def ask(
         async with limit:
             reply = await bus.request(RECALL, request)
         assert not reply.degraded, reply.degraded
-        found = [(ids[str(one.memory_id)], one.score) for one in reply.memories]
-        return Answer(question, tuple(key for key, _ in found), tuple(score for _, score in found))
+        # A score is the relevance with the importance on top (`fusion.salient`).
+        found = [
+            (ids[str(one.memory_id)], one.score * (1 + SALIENCE) / (1 + SALIENCE * one.importance))
+            for one in reply.memories
+        ]
+        return Answer(question, tuple(key for key, _ in found), tuple(relevance for _, relevance in found))
 
     return await asyncio.gather(*map(one, questions))
 
@@ -168,35 +173,44 @@ async def measure(
     return report, answers
 
 
+def best_evidence(answers: Sequence[Answer]) -> list[float]:
+    """The best relevance of an evidence among the first ten, of the questions that have one there."""
+    found = []
+    for answer in answers:
+        if answer.question.category != "adversarial":
+            first = dict(zip(answer.keys[:10], answer.relevances[:10], strict=True))
+            hits = first.keys() & set(answer.question.evidence)
+            found += [max(first[key] for key in hits)] if hits else []
+    return found
+
+
 async def floor_curve(
     deployment: Deployment, banks: Sequence[Bank], known: dict[str, dict[str, str]], answers: dict[str, list[Answer]]
 ) -> list[dict[str, Any]]:
-    """For each floor: share of the evidence kept (of questions answered in the first ten), and of off-topic questions
-    by kind that get nothing."""
+    """For each floor: share of the evidence kept (of questions answered in the first ten), of conversations and across
+    scripts, and of off-topic questions that get nothing, by kind, and of paragraphs in the other script."""
     strange: list[tuple[str, str]] = [*OFF_TOPIC]
     for bank in banks:
         if bank.namespace in ("xquad-en", "xquad-ar"):
             strange += [(one.text, f"encyclopaedia {bank.namespace[-2:]}") for one in bank.questions[::10]]
     best: dict[str, list[float]] = defaultdict(list)
-    kept: list[float] = []
+    kept: dict[str, list[float]] = defaultdict(list)
+    for name, group in answers.items():
+        if name.startswith("conversation") or "→" in name:
+            kept["kept" if name.startswith("conversation") else f"kept {name}"] += best_evidence(group)
     async with deployment.running("recall"), deployment.caller() as bus:
         for bank in banks:
-            if not bank.namespace.startswith("conversation"):
+            away = {"xquad-en": ("arabic", " → en"), "xquad-ar": ("clear", " → ar")}.get(bank.namespace)
+            if not away and not bank.namespace.startswith("conversation"):
                 continue
-            questions = [Question(text, ("none",), kind) for text, kind in strange]
+            asked, named = away or ("", "")
+            questions = [Question(text, ("none",), f"{kind}{named}") for text, kind in strange if asked in kind]
             for answer in await ask(bus, bank, known[bank.namespace], questions, FusionMethod.SCORE):
-                best[answer.question.category].append(max(answer.scores, default=0.0))
-            for answer in answers[bank.namespace]:
-                if answer.question.category != "adversarial":
-                    scores = dict(zip(answer.keys[:10], answer.scores[:10], strict=True))
-                    kept += (
-                        [max(found)] if (found := [scores[k] for k in answer.question.evidence if k in scores]) else []
-                    )
-    # The floor applies to relevance; a score is relevance with 0.15 × importance on top.
+                best[answer.question.category].append(max(answer.relevances, default=0.0))
     return [
         {
             "floor": round(float(floor), 2),
-            "evidence kept": round(100 * float(np.mean(np.array(kept) >= floor)), 2),
+            **{k: round(100 * float(np.mean(np.array(v) >= floor)), 2) for k, v in sorted(kept.items())},
             **{k: round(100 * float(np.mean(np.array(v) < floor)), 2) for k, v in sorted(best.items())},
         }
         for floor in np.arange(0.06, 0.42, 0.02)

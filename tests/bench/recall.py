@@ -111,8 +111,8 @@ async def _ways(database: Database, model: str, question: Question) -> tuple[lis
     async with database.transaction(ME) as connection:
         known = await memory_index.statistics(connection, question.namespaces, hashes)
         plan = lexical.plan(hashes, known.segments, known.memories, POSTINGS)
-        for keys, embedding in ((plan.keys, None), ((), question.vector)):
-            query = memory_index.Query(plan.idfs, keys, embedding, model, K, namespaces=question.namespaces)
+        for steps, embedding in ((plan.steps, None), ((), question.vector)):
+            query = memory_index.Query(plan.idfs, steps, embedding, model, K, namespaces=question.namespaces)
             found.append([one.id for one in await memory_index.search(connection, query)])
     return found[0], found[1]
 
