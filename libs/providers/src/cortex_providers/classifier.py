@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, cast
 
-from cortex_contracts.errors import Permanent
 from cortex_decision import Neighbour, Statement, Verdict, decide
 from cortex_providers import drivers, language_model
 from cortex_providers.language_model import LanguageModelConfig
@@ -20,7 +19,7 @@ GROUP: Final = "cortex.classifier"
 BUILTIN: Final = "builtin"
 
 
-class Classifier(Protocol):
+class Classifier(drivers.Driver, Protocol):
     """Decides what a new statement does."""
 
     @property
@@ -38,20 +37,8 @@ class Classifier(Protocol):
         """
         ...
 
-    async def open(self) -> None:
-        """Make it usable."""
-        ...
 
-    async def check(self) -> None:
-        """Is it usable? Raises Unavailable when not."""
-        ...
-
-    async def close(self) -> None:
-        """Let its connections go."""
-        ...
-
-
-class BuiltinClassifier:
+class BuiltinClassifier(drivers.InProcess):
     """The driver `builtin`: the rules of `cortex_decision`."""
 
     local = True
@@ -63,15 +50,6 @@ class BuiltinClassifier:
         """Decide by the rules."""
         return decide(statement, neighbours)
 
-    async def open(self) -> None:
-        """Nothing to do."""
-
-    async def check(self) -> None:
-        """It cannot fail."""
-
-    async def close(self) -> None:
-        """Nothing is held."""
-
 
 def configured(settings: LanguageModelSettings) -> Classifier:
     """The classifier that the settings name.
@@ -79,7 +57,7 @@ def configured(settings: LanguageModelSettings) -> Classifier:
     Raises:
         Permanent: its driver is not installed, or a setting of it is missing.
     """
-    driver = chosen(settings, LanguageModelPurpose.CLASSIFY)
+    driver = language_model.chosen(settings, LanguageModelPurpose.CLASSIFY)
     return open_classifier(driver, language_model.config(settings))
 
 
@@ -94,18 +72,3 @@ def open_classifier(driver: str, where: LanguageModelConfig) -> Classifier:
         drivers.load(GROUP, driver, what="classifier", setting=f"{language_model.SETTING}_PROVIDER"),
     )
     return factory(where)
-
-
-def chosen(settings: LanguageModelSettings, purpose: LanguageModelPurpose) -> str:
-    """The driver for a purpose.
-
-    Raises:
-        Permanent: a language model may be asked, and none is named.
-    """
-    driver = settings.chosen(purpose)
-    if not driver:
-        raise Permanent(
-            f"CORTEX_LLM_PURPOSES has {purpose.value!r}, but {language_model.SETTING}_PROVIDER is not set: set it to "
-            "openai, ollama or anthropic, or take the purpose away"
-        )
-    return driver

@@ -3,9 +3,38 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Protocol
 
 from cortex_contracts.errors import ErrorCode, Permanent
+
+
+class Driver(Protocol):
+    """What every driver has: it is a resource of the service that uses it."""
+
+    async def open(self) -> None:
+        """Make it usable."""
+        ...
+
+    async def check(self) -> None:
+        """Is it usable? Raises Unavailable when not."""
+        ...
+
+    async def close(self) -> None:
+        """Let its connections go."""
+        ...
+
+
+class InProcess:
+    """A driver that needs nothing but the process."""
+
+    async def open(self) -> None:
+        """Nothing to do."""
+
+    async def check(self) -> None:
+        """It cannot fail."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 def load(group: str, name: str, *, what: str, setting: str) -> Any:

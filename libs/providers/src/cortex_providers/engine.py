@@ -36,7 +36,7 @@ class Extraction:
     relations: tuple[Relation, ...] = ()
 
 
-class Engine(Protocol):
+class Engine(drivers.Driver, Protocol):
     """Reads names and relations out of texts."""
 
     @property
@@ -53,18 +53,6 @@ class Engine(Protocol):
         """
         ...
 
-    async def open(self) -> None:
-        """Make it usable."""
-        ...
-
-    async def check(self) -> None:
-        """Is it usable? Raises Unavailable when not."""
-        ...
-
-    async def close(self) -> None:
-        """Let its connections go."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
@@ -76,7 +64,7 @@ class EngineConfig:
     """Bounds one request; who asks may bound the whole call more tightly."""
 
 
-class BuiltinEngine:
+class BuiltinEngine(drivers.InProcess):
     """The driver `builtin`: the forms that `cortex_extraction` knows."""
 
     local = True
@@ -87,15 +75,6 @@ class BuiltinEngine:
     async def extract(self, texts: Sequence[EngineText]) -> list[Extraction]:
         """Read by form."""
         return [read(text) for text in texts]
-
-    async def open(self) -> None:
-        """Nothing to do."""
-
-    async def check(self) -> None:
-        """It cannot fail."""
-
-    async def close(self) -> None:
-        """Nothing is held."""
 
 
 def read(text: EngineText) -> Extraction:

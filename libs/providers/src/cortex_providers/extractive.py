@@ -18,6 +18,7 @@ from typing import Final
 
 from cortex_extraction.folding import words
 from cortex_extraction.stop_words import STOP_WORDS
+from cortex_providers.drivers import InProcess
 from cortex_providers.language_model import LanguageModelConfig
 from cortex_providers.summariser import Summary
 
@@ -46,7 +47,7 @@ class _Sentence:
     terms: Mapping[str, int]
 
 
-class ExtractiveSummariser:
+class ExtractiveSummariser(InProcess):
     """The driver `builtin`."""
 
     def __init__(self, _: LanguageModelConfig | None = None) -> None:
@@ -55,15 +56,6 @@ class ExtractiveSummariser:
     async def summarise(self, texts: Sequence[str], *, limit: int) -> Summary:
         """Choose sentences (see `Summariser.summarise`)."""
         return summarise(texts, limit=limit)
-
-    async def open(self) -> None:
-        """Nothing to do."""
-
-    async def check(self) -> None:
-        """It cannot fail."""
-
-    async def close(self) -> None:
-        """Nothing is held."""
 
 
 def summarise(texts: Sequence[str], *, limit: int) -> Summary:

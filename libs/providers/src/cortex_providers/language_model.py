@@ -18,7 +18,7 @@ from cortex_contracts.errors import CortexError, ErrorCode, Permanent, Unavailab
 from cortex_providers import drivers
 from cortex_providers.model_server import ModelServer
 from cortex_runtime import logs
-from cortex_runtime.settings import LanguageModelSettings
+from cortex_runtime.settings import LanguageModelPurpose, LanguageModelSettings
 
 GROUP: Final = "cortex.language_model"
 SETTING: Final = "CORTEX_EXTRACTION_LLM"
@@ -137,6 +137,21 @@ def config(settings: LanguageModelSettings) -> LanguageModelConfig:
     )
 
 
+def chosen(settings: LanguageModelSettings, purpose: LanguageModelPurpose) -> str:
+    """The driver for a purpose.
+
+    Raises:
+        Permanent: a language model may be asked, and none is named.
+    """
+    driver = settings.chosen(purpose)
+    if not driver:
+        raise Permanent(
+            f"CORTEX_LLM_PURPOSES has {purpose.value!r}, but {SETTING}_PROVIDER is not set: set it to "
+            "openai, ollama or anthropic, or take the purpose away"
+        )
+    return driver
+
+
 def open_model(where: LanguageModelConfig) -> LanguageModel:
     """The language model of one provider.
 
@@ -240,3 +255,22 @@ def _plain(schema: Any) -> Any:
         for name, value in schema.items()
         if name not in _LIMITS
     }
+
+
+class ModelDriver:
+    """A driver of another port that asks the language model `where`."""
+
+    def __init__(self, where: LanguageModelConfig) -> None:
+        self._model = open_model(where)
+
+    async def open(self) -> None:
+        """See `LanguageModel.open`."""
+        await self._model.open()
+
+    async def check(self) -> None:
+        """See `LanguageModel.check`."""
+        await self._model.check()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._model.close()

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from cortex_decision import Decision, Neighbour, Statement, Verdict
-from cortex_providers.language_model import Form, LanguageModelConfig, Question, UnfitAnswer, open_model
+from cortex_providers.language_model import Form, ModelDriver, Question, UnfitAnswer
 
 MAX_OFFERED: Final = 8
 """Memories in one question, the first of those given: what changes a fact is among the nearest."""
@@ -41,7 +41,7 @@ class Answer(Form):
     new: str = Field(max_length=MAX_TEXT_CHARS)
 
 
-class ModelClassifier:
+class ModelClassifier(ModelDriver):
     """The drivers `openai`, `ollama` and `anthropic`.
 
     A retirement needs evidence: the old value as it stands in the memory, and for an update the new one as it stands in
@@ -49,9 +49,6 @@ class ModelClassifier:
     """
 
     local = False
-
-    def __init__(self, where: LanguageModelConfig) -> None:
-        self._model = open_model(where)
 
     async def classify(self, statement: Statement, neighbours: Sequence[Neighbour]) -> Verdict:
         """Ask (see `Classifier.classify`)."""
@@ -78,18 +75,6 @@ class ModelClassifier:
             raise UnfitAnswer("the answer of the language model names a memory that it was not given")
         decision = Decision(answer.decision)
         return Verdict(decision, (near.statement.id,), _reason(answer, decision, near.statement, statement))
-
-    async def open(self) -> None:
-        """See `LanguageModel.open`."""
-        await self._model.open()
-
-    async def check(self) -> None:
-        """See `LanguageModel.check`."""
-        await self._model.check()
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._model.close()
 
 
 def _shown(statement: Statement) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pydantic import Field
 from cortex_extraction.entities import EntityKind, extract
 from cortex_extraction.folding import fold, words
 from cortex_providers.extractive import summarise
-from cortex_providers.language_model import MAX_MATERIAL_CHARS, Form, LanguageModelConfig, Question, open_model
+from cortex_providers.language_model import MAX_MATERIAL_CHARS, Form, ModelDriver, Question
 from cortex_providers.language_model import UnfitAnswer as Unfit
 from cortex_providers.summariser import Summary
 
@@ -31,15 +31,12 @@ class Answer(Form):
     sources: list[str] = Field(min_length=1, max_length=1_000)
 
 
-class ModelSummariser:
+class ModelSummariser(ModelDriver):
     """The drivers `openai`, `ollama` and `anthropic`.
 
     An answer with a number, name or identifier that stands in none of its sources is refused; one that is longer than
     it should be is shortened as the built-in summariser does it.
     """
-
-    def __init__(self, where: LanguageModelConfig) -> None:
-        self._model = open_model(where)
 
     async def summarise(self, texts: Sequence[str], *, limit: int) -> Summary:
         """Ask (see `Summariser.summarise`)."""
@@ -65,18 +62,6 @@ class ModelSummariser:
             raise Unfit("the summary of the language model has a number or name that its sources do not hold")
         text = answer.summary.strip()
         return Summary(text if len(text) <= limit else summarise([text], limit=limit).text, sources)
-
-    async def open(self) -> None:
-        """See `LanguageModel.open`."""
-        await self._model.open()
-
-    async def check(self) -> None:
-        """See `LanguageModel.check`."""
-        await self._model.check()
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._model.close()
 
 
 def _grounded(summary: str, texts: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ GROUP: Final = "cortex.reranker"
 Scores: TypeAlias = NDArray[np.float32]
 
 
-class Reranker(Protocol):
+class Reranker(drivers.Driver, Protocol):
     """Reads a question and each text together."""
 
     @property
@@ -41,18 +41,6 @@ class Reranker(Protocol):
         """
         ...
 
-    async def open(self) -> None:
-        """Make it usable."""
-        ...
-
-    async def check(self) -> None:
-        """Is it usable? Raises Unavailable when not."""
-        ...
-
-    async def close(self) -> None:
-        """Let its connections go."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class RerankerConfig:
@@ -65,7 +53,7 @@ class RerankerConfig:
     """Bounds one request; a call brings its own, shorter limit."""
 
 
-class NoReranker:
+class NoReranker(drivers.InProcess):
     """The driver `none`: it has no opinion."""
 
     model = ""
@@ -76,15 +64,6 @@ class NoReranker:
     async def rerank(self, query: str, texts: Sequence[str], *, timeout_s: float) -> Scores | None:  # noqa: ARG002
         """None: the order stays."""
         return None
-
-    async def open(self) -> None:
-        """Nothing to do."""
-
-    async def check(self) -> None:
-        """It cannot fail."""
-
-    async def close(self) -> None:
-        """Nothing is held."""
 
 
 def configured(settings: RerankerSettings) -> Reranker:

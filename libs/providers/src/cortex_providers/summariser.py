@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
 from cortex_providers import drivers, language_model
-from cortex_providers.classifier import chosen
 from cortex_providers.language_model import LanguageModelConfig
 from cortex_runtime.settings import LanguageModelPurpose, LanguageModelSettings
 
@@ -26,7 +25,7 @@ class Summary:
     sources: tuple[int, ...]
 
 
-class Summariser(Protocol):
+class Summariser(drivers.Driver, Protocol):
     """Shortens texts to what matters."""
 
     async def summarise(self, texts: Sequence[str], *, limit: int) -> Summary:
@@ -38,18 +37,6 @@ class Summariser(Protocol):
         """
         ...
 
-    async def open(self) -> None:
-        """Make it usable."""
-        ...
-
-    async def check(self) -> None:
-        """Is it usable? Raises Unavailable when not."""
-        ...
-
-    async def close(self) -> None:
-        """Let its connections go."""
-        ...
-
 
 def configured(settings: LanguageModelSettings) -> Summariser:
     """The summariser that the settings name.
@@ -57,7 +44,9 @@ def configured(settings: LanguageModelSettings) -> Summariser:
     Raises:
         Permanent: its driver is not installed, or a setting of it is missing.
     """
-    return open_summariser(chosen(settings, LanguageModelPurpose.SUMMARISE), language_model.config(settings))
+    return open_summariser(
+        language_model.chosen(settings, LanguageModelPurpose.SUMMARISE), language_model.config(settings)
+    )
 
 
 def open_summariser(driver: str, where: LanguageModelConfig) -> Summariser:
