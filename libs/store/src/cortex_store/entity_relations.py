@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from cortex_store.connection import Connection
-from cortex_store.memory_index import Filter
+from cortex_store.memory_index import Filter, filter_row
 
 COMMON: Final = 32
 """Links to a name above which it leads nowhere: what so many share tells nothing, and costs the most."""
@@ -52,12 +52,11 @@ OF_MEMORY: Final = """
 SELECT s.name AS subject, r.predicate, o.name AS object FROM entity_relations r
 JOIN entities s ON s.id = r.subject JOIN entities o ON o.id = r.object WHERE r.memory = $1 ORDER BY 1, 2, 3
 """
-HOP: Final = """
+HOP: Final = f"""
 SELECT memory, hit, name, shared, predicate, other, other_shared, memories
 FROM hop_memories($1, $2, $3, $4, $5,
-    ROW($6::text[], $7::text[], $8::text[], $9::uuid[], $10::timestamptz, $11::timestamptz, $12::timestamptz,
-        $13::timestamptz, $14::timestamptz)::memory_filter)
-"""
+    {filter_row(6)})
+"""  # noqa: S608 - constants
 
 
 async def put(connection: Connection, memory_id: UUID, namespace: str, related: Sequence[Related]) -> None:
@@ -93,14 +92,6 @@ async def hop(
         None if namespaces is None else list(namespaces),
         COMMON,
         PATHS,
-        narrowed.networks,
-        narrowed.types,
-        narrowed.sources,
-        narrowed.entities,
-        narrowed.since,
-        narrowed.until,
-        narrowed.created_since,
-        narrowed.created_until,
-        narrowed.as_of,
+        *narrowed.parameters,
     )
     return tuple(Path(*row) for row in rows)

@@ -62,6 +62,21 @@ class Filter:
     created_until: datetime | None = None
     as_of: datetime | None = None
 
+    @property
+    def parameters(self) -> tuple[object, ...]:
+        """Its fields in the order of `filter_row`."""
+        return (
+            self.networks,
+            self.types,
+            self.sources,
+            self.entities,
+            self.since,
+            self.until,
+            self.created_since,
+            self.created_until,
+            self.as_of,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -106,15 +121,23 @@ class Waiting:
     attempts: int
 
 
+FILTER_TYPES: Final = ("text[]", "text[]", "text[]", "uuid[]", *["timestamptz"] * 5)
+"""Of the fields of `Filter`, in their order."""
+
+
+def filter_row(first: int) -> str:
+    """SQL of a `memory_filter` whose fields are the parameters from number `first` on."""
+    return f"ROW({', '.join(f'${first + i}::{name}' for i, name in enumerate(FILTER_TYPES))})::memory_filter"
+
+
 INDEX: Final = "SELECT index_memory($1, $2, $3, $4, $5, $6, $7, $8)"
 ADD_VECTOR: Final = "SELECT add_vector($1, $2, $3)"
 STATISTICS: Final = "SELECT term, bucket, key, df FROM term_statistics($1, $2, $3)"
-SEARCH: Final = """
+SEARCH: Final = f"""
 SELECT memory, lexical, cosine, thread, turn, valid_at, script, named
 FROM search_memories($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-    ROW($12::text[], $13::text[], $14::text[], $15::uuid[], $16::timestamptz, $17::timestamptz, $18::timestamptz,
-        $19::timestamptz, $20::timestamptz)::memory_filter)
-"""
+    {filter_row(12)})
+"""  # noqa: S608 - constants
 AROUND: Final = """
 SELECT w.id, f.memory
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::integer[]) AS w (id, namespace, session, turn),
@@ -201,7 +224,6 @@ async def statistics(
 async def search(connection: Connection, query: Query) -> tuple[Candidate, ...]:
     """The `limit` best by words and the `limit` nearest by meaning, and the `around` turns on each side of them in
     their sessions, each once, in no order."""
-    narrowed = query.filter
     rows = await connection.fetch(
         SEARCH,
         None if query.namespaces is None else list(query.namespaces),
@@ -215,15 +237,7 @@ async def search(connection: Connection, query: Query) -> tuple[Candidate, ...]:
         query.around,
         EXACT_BELOW,
         list(query.named) or None,
-        narrowed.networks,
-        narrowed.types,
-        narrowed.sources,
-        narrowed.entities,
-        narrowed.since,
-        narrowed.until,
-        narrowed.created_since,
-        narrowed.created_until,
-        narrowed.as_of,
+        *query.filter.parameters,
     )
     return tuple(Candidate(*row) for row in rows)
 
