@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 
@@ -81,8 +80,11 @@ def build(settings: IngestSettings) -> Service:
     retain = Retain(database, embedder, announcements, engine=engine, classifier=classifier)
     service.bus.consume(INGEST_CAPTURES, Capture, Captures(retain).handle, dead_body=redacted_body)
     changes = Changes(database, embedder, announcements, engine=engine)
-    wake = asyncio.Event()
-    operations = Operations(database, wake.set)
+
+    def queued() -> None:
+        worker.wake()
+
+    operations = Operations(database, queued)
     batches = RetainBatchKind(operations, retain)
     improvements = ImproveKind(database, operations, changes)
     memory = MemoryRpc(database, retain, changes, settings.embeddings_dimension, batches, improvements)
@@ -102,7 +104,7 @@ def build(settings: IngestSettings) -> Service:
     # Operations ----------------------------------------------------------------------------------------------------
     long_documents = DocumentKind(database, operations, documents)
     kinds: dict[str, Kind] = {kind.name: kind for kind in (batches, improvements, long_documents)}
-    worker = OperationWorker(database, f"{socket.gethostname()}:{os.getpid()}", kinds, wake)
+    worker = OperationWorker(database, f"{socket.gethostname()}:{os.getpid()}", kinds)
     service.background("operations", worker.run)
     service.bus.serve(OPERATION, operations.get)
     service.bus.serve(OPERATIONS, operations.listed)

@@ -70,8 +70,6 @@ class Judgement:
             return NO_OPINION
         statement = neighbourhood.statement(draft)
         async with self._database.transaction(principal) as connection:
-            if not await memory_index.may_write(connection, draft.namespace):
-                return NO_OPINION
             near = await neighbourhood.find(connection, principal, draft, document, vector, repeats_only=False)
         if decide(statement, near.neighbours) != Verdict(Decision.ADD):
             return NO_OPINION

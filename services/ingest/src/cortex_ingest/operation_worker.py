@@ -19,6 +19,7 @@ from cortex_ingest import operation_states
 from cortex_ingest.ports import Transactions, Unscoped
 from cortex_runtime import logs
 from cortex_runtime.rpc import error_body
+from cortex_runtime.worker import Worker
 from cortex_store import operation_leases, operations, staged_parts
 from cortex_store.connection import Connection
 from cortex_store.operation_leases import Item, Leased, LeaseLost
@@ -29,8 +30,6 @@ LEASE: Final = timedelta(seconds=10)
 """After it another worker takes over what a dead one held."""
 EXTEND_S: Final = 3.0
 """A third of the lease: two extensions may fail."""
-POLL_S: Final = 1.0
-"""The worker is woken by its own process; the poll finds what others queued or left behind."""
 WAITS_S: Final = (1.0, 2.0, 5.0, 10.0)
 """Before what could not be done is tried again; then always the last."""
 HAND_BACK_S: Final = 2.0
@@ -115,16 +114,18 @@ class Kind(Protocol):
         ...
 
 
-class OperationWorker:
+class OperationWorker(Worker):
     """Works on the operations of `kinds`."""
 
-    def __init__(self, database: Database, name: str, kinds: Mapping[str, Kind], wake: asyncio.Event) -> None:
-        """`name` tells people which replica it is; `wake` is set when there may be something to do."""
+    trouble = "operations wait"
+
+    def __init__(self, database: Database, name: str, kinds: Mapping[str, Kind]) -> None:
+        """`name` tells people which replica it is."""
+        super().__init__()
         self._database = database
         self._name = name
         self._kinds = kinds
         self._held: set[UUID] = set()
-        self._wake = wake
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -132,25 +133,15 @@ class OperationWorker:
             group.create_task(self._keep_leases())
             group.create_task(self._purge())
             for _ in range(AT_ONCE):
-                group.create_task(self._take_and_work())
+                group.create_task(super().run())
 
-    async def _take_and_work(self) -> None:
-        last = ""
-        while True:
-            self._wake.clear()
-            leased = None
-            try:
-                async with self._database.unscoped() as connection:
-                    leased = await operation_leases.lease(connection, tuple(self._kinds), self._name, uuid4(), LEASE)
-                last = ""
-            except CortexError as error:
-                if error.message != last:
-                    log.warning("operations wait", reason=error.message)
-                last = error.message
-            if leased is not None:
-                await self._work(leased)
-            else:
-                await _pause(self._wake)
+    async def step(self) -> bool:
+        """Work on one operation until it is finished; says whether there was one."""
+        async with self._database.unscoped() as connection:
+            leased = await operation_leases.lease(connection, tuple(self._kinds), self._name, uuid4(), LEASE)
+        if leased is not None:
+            await self._work(leased)
+        return leased is not None
 
     async def _work(self, leased: Leased) -> None:
         self._held.add(leased.lease)
@@ -249,11 +240,3 @@ class OperationWorker:
             except CortexError as error:
                 log.warning("old operations stay for now", reason=error.message)
             await asyncio.sleep(PURGE_S)
-
-
-async def _pause(wake: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(POLL_S):
-            await wake.wait()
-    except TimeoutError:
-        return

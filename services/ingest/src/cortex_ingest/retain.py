@@ -72,12 +72,14 @@ class Retain:
             Permanent: the principal may not write the namespace.
             Unavailable: the embedder or the database is away; nothing was written.
         """
-        [intake] = await self._permitted(principal, [take_in(draft, owner=principal.subject)])
-        if isinstance(intake, CortexError):
-            raise intake
+        intake = take_in(draft, owner=principal.subject)
+        async with self._database.transaction(principal) as connection:
+            # Before its text goes to a model.
+            await require_write(connection, intake.draft.namespace)
+            before = await previous_turn(connection, intake.draft) if embed else None
         vector = Vector()
         if embed:
-            text = indexed_text.meaning(intake.draft, await self._previous(principal, intake.draft, {}))
+            text = indexed_text.meaning(intake.draft, before)
             vector = Vector((await self._embedder.embed([text], TextKind.PASSAGE))[0], self._embedder.model)
         [reading] = await self._reader.read([intake.draft])
         return await self._write(principal, intake, vector, reading, delivered=delivered)

@@ -135,11 +135,10 @@ class Recall:
             watch.lap("fuse")
             hopped = await self._hop(reading, request, question, above, found)
             paths = {one.scored.id: one.path for one in hopped}
-            scored += [one.scored for one in hopped]
-            above = sorted(
-                [*above, *(one.scored for one in hopped if one.scored.relevance >= floor)],
-                key=lambda one: -one.relevance,
-            )
+            if hopped:
+                scored += [one.scored for one in hopped]
+                above += [one.scored for one in hopped if one.scored.relevance >= floor]
+                above.sort(key=lambda one: -one.relevance)
             watch.lap("hop")
             rows = await reading.rows([one.id for one in _contenders(above, max(request.k, RERANKED))])
             ranked = sorted(
