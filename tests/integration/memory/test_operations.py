@@ -348,21 +348,27 @@ async def test_failed_items_are_tried_again_and_only_they(workshop: Workshop, in
 async def test_a_killed_worker_is_followed_by_another_and_every_item_happens_once(
     workshop: Workshop, ingest: RunningServer
 ) -> None:
+    workshop.embedder.stop_after(3)
     operation_id = await workshop.retain(numbered(150))
+    await workshop.embedder.waits.wait()
     await workshop.reaches(operation_id, lambda one: one.done >= 40)
     ingest.kill()
     await workshop.start().wait_ready()
     left = await workshop.state(operation_id)
     assert (left.status, left.done < 150) == ("running", True)
+    workshop.embedder.go_on()
     done = await workshop.ends(operation_id)
     assert (done.status, done.done, done.failed) == ("succeeded", 150, 0)
     assert await workshop.counts() == once(150)
 
 
 async def test_a_stopped_worker_hands_over_at_once(workshop: Workshop, ingest: RunningServer) -> None:
+    workshop.embedder.stop_after(2)
     operation_id = await workshop.retain(numbered(120))
+    await workshop.embedder.waits.wait()
     await workshop.reaches(operation_id, lambda one: one.done >= 20)
     await asyncio.to_thread(ingest.stop)
+    workshop.embedder.go_on()
     (row,) = await workshop.rows("SELECT status, lease, attempts, done FROM operations")
     assert (row["status"], row["lease"], row["attempts"]) == ("queued", None, 0)
     assert 20 <= row["done"] < 120
@@ -483,11 +489,14 @@ async def test_postgresql_restarts_in_the_middle(nats: NatsServer, cache: CacheS
             server = PostgresServer(embedded_postgres.url(embedded_postgres.SUPERUSER, PASSWORD, port, "postgres"))
             async with opened_workshop(nats, await server.fresh(), cache, tmp_path) as workshop:
                 await workshop.start().wait_ready()
+                workshop.embedder.stop_after(2)
                 operation_id = await workshop.retain(numbered(120))
+                await workshop.embedder.waits.wait()
                 await workshop.reaches(operation_id, lambda one: one.done >= 30)
                 await asyncio.to_thread(running.stop)
                 running = RunningServer(process, directory)
                 await running.wait_ready()
+                workshop.embedder.go_on()
                 done = await workshop.ends(operation_id)
                 assert (done.status, done.done, done.failed) == ("succeeded", 120, 0)
                 assert await workshop.counts() == once(120)

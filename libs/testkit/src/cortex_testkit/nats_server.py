@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 
 import nats
 from nats.js.errors import NotFoundError
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from cortex_contracts.permissions import PROVISIONER, USERS, inbox_prefix, publisher_user
 from cortex_contracts.streams import STREAMS
 from cortex_infra import ports
+from cortex_infra.errors import ProvisionError
 from cortex_infra.natsconf import NatsSettings, render
 from cortex_infra.provision import provision
 from cortex_infra.servers import nats as embedded_nats
@@ -48,7 +50,12 @@ class NatsServer:
                     continue
         finally:
             await client.close()
-        await provision(self.url(PROVISIONER))
+        # The server answers before the files of a deleted stream are gone, and then refuses to make it anew.
+        async for attempt in AsyncRetrying(
+            retry=retry_if_exception_type(ProvisionError), stop=stop_after_delay(10), wait=wait_fixed(0.1), reraise=True
+        ):
+            with attempt:
+                await provision(self.url(PROVISIONER))
 
 
 def open_nats(stack: ExitStack) -> NatsServer:
