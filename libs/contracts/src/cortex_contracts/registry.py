@@ -9,13 +9,14 @@ from typing import Any, Final
 from cortex_contracts import subjects
 from cortex_contracts.messages.base import Message
 from cortex_contracts.messages.commands import Capture, SyncVault
-from cortex_contracts.messages.events import MemoryEvent, PageEvent, SleepEvent, WakeEvent
+from cortex_contracts.messages.events import MemoryEvent, PageEvent, SleepEvent, SyncEvent, WakeEvent
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.ask import ASK, GatewayHealth
 from cortex_contracts.rpc.contract import Rpc
 from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
 from cortex_contracts.rpc.operations import OPERATION_RPCS
+from cortex_contracts.rpc.pages import PAGE_READS, PAGE_WRITES
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_contracts.rpc.sleep import SLEEP_STATUS
 
@@ -50,6 +51,9 @@ PUBLICATIONS: Final = (
         "page_event", f"{subjects.PREFIX}.evt.page.{{op}}.{{org}}.{{vault}}", PageEvent, "Something happened to a page."
     ),
     Publication(
+        "sync_event", f"{subjects.PREFIX}.evt.sync.{{org}}.{{vault}}", SyncEvent, "How far the sync of a vault is."
+    ),
+    Publication(
         "sleep_event",
         f"{subjects.PREFIX}.evt.sleep.{{phase}}.{{org}}.{{namespace}}",
         SleepEvent,
@@ -65,9 +69,11 @@ RPCS: Final[tuple[Rpc[Any, Any], ...]] = (
     GET,
     CONTEXT,
     *DOCUMENT_READS,
+    *PAGE_READS,
     ASK,
     *INGEST_RPCS,
     *DOCUMENT_WRITES,
+    *PAGE_WRITES,
     *OPERATION_RPCS,
     SLEEP_STATUS,
     *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),

@@ -15,6 +15,7 @@ from cortex_contracts.rpc.contract import Rpc
 from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
 from cortex_contracts.rpc.operations import OPERATION_RPCS
+from cortex_contracts.rpc.pages import PAGE_READS, PAGE_WRITES
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_contracts.rpc.sleep import SLEEP_STATUS
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS, SLEEP_MEMORY_EVENTS, Consumer
@@ -35,8 +36,13 @@ SERVICES: Final = (
     ServiceContract("webhook", publishes=(subjects.SYNC_PATTERN,)),
     ServiceContract(
         "ingest",
-        publishes=(subjects.MEMORY_EVENT_PATTERN, subjects.PAGE_EVENT_PATTERN, subjects.SYNC_PATTERN),
-        serves=(*INGEST_RPCS, *DOCUMENT_WRITES, *OPERATION_RPCS),
+        publishes=(
+            subjects.MEMORY_EVENT_PATTERN,
+            subjects.PAGE_EVENT_PATTERN,
+            subjects.SYNC_EVENT_PATTERN,
+            subjects.SYNC_PATTERN,
+        ),
+        serves=(*INGEST_RPCS, *DOCUMENT_WRITES, *PAGE_WRITES, *OPERATION_RPCS),
         consumes=(INGEST_CAPTURES, INGEST_SYNCS),
     ),
     ServiceContract(
@@ -47,6 +53,7 @@ SERVICES: Final = (
             GET,
             CONTEXT,
             *DOCUMENT_READS,
+            *PAGE_READS,
             *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),
             *(engine.health(key) for key in engine.BUILT_IN_ENGINES),
         ),

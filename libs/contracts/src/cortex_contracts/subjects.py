@@ -19,6 +19,7 @@ CAPTURE_PATTERN: Final = f"{PREFIX}.cmd.capture.>"
 SYNC_PATTERN: Final = f"{PREFIX}.cmd.sync.>"
 MEMORY_EVENT_PATTERN: Final = f"{PREFIX}.evt.memory.>"
 PAGE_EVENT_PATTERN: Final = f"{PREFIX}.evt.page.>"
+SYNC_EVENT_PATTERN: Final = f"{PREFIX}.evt.sync.>"
 SLEEP_EVENT_PATTERN: Final = f"{PREFIX}.evt.sleep.>"
 WAKE_EVENT_PATTERN: Final = f"{PREFIX}.evt.wake.>"
 EVENT_PATTERN: Final = f"{PREFIX}.evt.>"
@@ -104,6 +105,11 @@ def memory_event(op: MemoryOp, org: str, namespace: str) -> str:
 def page_event(op: PageOp, org: str, vault: str) -> str:
     """Subject of a fact about a page or a vault."""
     return f"{PREFIX}.evt.page.{op.value}.{token(org, 'org')}.{token(vault, 'vault')}"
+
+
+def sync_event(org: str, vault: str) -> str:
+    """Subject of a fact about the sync of a vault that runs."""
+    return f"{PREFIX}.evt.sync.{token(org, 'org')}.{token(vault, 'vault')}"
 
 
 def sleep_event(phase: SleepPhase, org: str, namespace: str) -> str:

@@ -45,6 +45,18 @@ class PageEvent(Message):
     occurred_at: Timestamp
 
 
+class SyncEvent(Message):
+    """A sync runs: of the `total` files that differ, `done` were applied."""
+
+    event_id: UUID
+    org: Token
+    vault: Token
+    commit: ShortText
+    done: int = Field(ge=0)
+    total: int = Field(ge=0)
+    occurred_at: Timestamp
+
+
 class SleepEvent(Message):
     """A phase of the background work finished a step for one namespace."""
 

@@ -168,6 +168,15 @@ class PageProblem(Message):
     message: str
 
 
+class SyncProgress(Message):
+    """A sync that runs: how many of the files that changed were applied."""
+
+    commit: ShortText
+    done: int = Field(ge=0)
+    total: int = Field(ge=0)
+    started_at: Timestamp
+
+
 class SyncStatus(Message):
     """State of one vault: `synced_commit` is what its pages equal."""
 
@@ -177,6 +186,7 @@ class SyncStatus(Message):
     last_result: ShortText | None = Field(default=None, description="ok, partial or failed; none: never synced")
     pages_changed: int = Field(default=0, ge=0)
     errors: tuple[PageProblem, ...] = ()
+    progress: SyncProgress | None = Field(default=None, description="none: no sync of it runs")
 
 
 RETAIN = Rpc("ingest", "retain", RetainRequest, Retained, 30.0, "Remember one statement.")
