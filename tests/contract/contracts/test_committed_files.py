@@ -135,9 +135,11 @@ def test_every_model_has_the_role_of_its_place_on_the_bus() -> None:
     roles = schemas.roles()
     assert sorted(roles) == MODELS
     assert {name for name, role in roles.items() if role is Role.STORED} == {
+        "KeyEvent",
         "MemoryEvent",
         "PageEvent",
         "SleepEvent",
+        "SyncEvent",
         "WakeEvent",
     }
     assert {roles["Capture"], roles["SyncVault"], roles["AskRequest"], roles["RecallRequest"]} == {Role.CONSUMED}

@@ -12,7 +12,7 @@ from cortex_contracts.compatibility import Role, compare
 
 Json = dict[str, Any]
 FIELDS = ("alpha", "beta", "gamma")
-patient = settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+patient = settings(max_examples=80, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 _scalars: st.SearchStrategy[Json] = st.one_of(
     st.builds(

@@ -58,6 +58,7 @@ def test_a_service_can_not_publish_events_or_commands_of_another(contract: Servi
         ("page_event", {"ingest"}),
         ("sleep_event", {"sleep"}),
         ("wake_event", {"sleep"}),
+        ("key_event", {"ingest"}),
     ],
 )
 def test_each_kind_of_message_has_its_known_publishers(publication: str, owners: set[str]) -> None:
@@ -96,6 +97,13 @@ def test_a_service_can_not_create_or_delete_streams_and_consumers(contract: Serv
         assert not any(might_publish(contract.name, f"$JS.API.STREAM.{verb}.{stream.name}") for stream in STREAMS)
     for verb in ("CREATE", "DURABLE.CREATE", "DELETE"):
         assert not might_publish(contract.name, f"$JS.API.CONSUMER.{verb}.>")
+
+
+@services
+def test_a_service_hears_no_events_but_those_that_it_watches(contract: ServiceContract) -> None:
+    for publication in PUBLICATIONS:
+        watched = any(subjects.covers(pattern, publication.pattern) for pattern in contract.watches)
+        assert may_subscribe(contract.name, publication.pattern) is watched
 
 
 def test_only_the_gateway_and_operators_call_services() -> None:

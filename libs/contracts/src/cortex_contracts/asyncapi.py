@@ -132,6 +132,8 @@ def _operations() -> Iterator[tuple[str, Json]]:
         for publication in PUBLICATIONS:
             if any(subjects.covers(pattern, publication.pattern) for pattern in contract.publishes):
                 yield f"{who}.publish.{publication.name}", _published(who, "send", publication)
+            if any(subjects.covers(pattern, publication.pattern) for pattern in contract.watches):
+                yield f"{who}.watch.{publication.name}", _published(who, "receive", publication)
             for consumer in contract.consumes:
                 if subjects.overlaps(consumer.filter_subject, publication.pattern):
                     received = _published(who, "receive", publication) | {"summary": consumer.description}

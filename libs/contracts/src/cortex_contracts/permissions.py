@@ -43,7 +43,12 @@ def of_service(contract: ServiceContract) -> UserPermissions:
             f"$JS.ACK.{stream}.{consumer.name}.>",
             subjects.dead_letter(stream, consumer.name),
         ]
-    subscribe = [f"{inbox_prefix(contract.name)}.>", "$SRV.>", *(rpc.subject for rpc in contract.serves)]
+    subscribe = [
+        f"{inbox_prefix(contract.name)}.>",
+        "$SRV.>",
+        *(rpc.subject for rpc in contract.serves),
+        *contract.watches,
+    ]
     return UserPermissions(tuple(publish), tuple(subscribe), allow_responses=True)
 
 

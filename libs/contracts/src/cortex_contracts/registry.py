@@ -9,16 +9,18 @@ from typing import Any, Final
 from cortex_contracts import subjects
 from cortex_contracts.messages.base import Message
 from cortex_contracts.messages.commands import Capture, SyncVault
-from cortex_contracts.messages.events import MemoryEvent, PageEvent, SleepEvent, SyncEvent, WakeEvent
+from cortex_contracts.messages.events import KeyEvent, MemoryEvent, PageEvent, SleepEvent, SyncEvent, WakeEvent
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.ask import ASK, GatewayHealth
 from cortex_contracts.rpc.contract import Rpc
 from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
+from cortex_contracts.rpc.keys import KEY_RPCS
 from cortex_contracts.rpc.operations import OPERATION_RPCS
 from cortex_contracts.rpc.pages import PAGE_READS, PAGE_WRITES
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_contracts.rpc.sleep import SLEEP_STATUS
+from cortex_contracts.rpc.usage import USAGE_RPCS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ PUBLICATIONS: Final = (
         SleepEvent,
         "A step of the background work is done.",
     ),
+    Publication("key_event", f"{subjects.PREFIX}.evt.key.{{org}}", KeyEvent, "A key was made or has ended."),
     Publication(
         "wake_event", f"{subjects.PREFIX}.evt.wake.{{org}}.{{namespace}}", WakeEvent, "A person should know this now."
     ),
@@ -75,6 +78,8 @@ RPCS: Final[tuple[Rpc[Any, Any], ...]] = (
     *DOCUMENT_WRITES,
     *PAGE_WRITES,
     *OPERATION_RPCS,
+    *USAGE_RPCS,
+    *KEY_RPCS,
     SLEEP_STATUS,
     *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),
     *(engine.health(key) for key in engine.BUILT_IN_ENGINES),

@@ -14,10 +14,12 @@ from cortex_contracts.rpc.ask import ASK
 from cortex_contracts.rpc.contract import Rpc
 from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
+from cortex_contracts.rpc.keys import KEY_RPCS
 from cortex_contracts.rpc.operations import OPERATION_RPCS
 from cortex_contracts.rpc.pages import PAGE_READS, PAGE_WRITES
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_contracts.rpc.sleep import SLEEP_STATUS
+from cortex_contracts.rpc.usage import USAGE_RPCS
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS, SLEEP_MEMORY_EVENTS, Consumer
 
 
@@ -30,6 +32,8 @@ class ServiceContract:
     calls: tuple[str, ...] = ()
     serves: tuple[Rpc[Any, Any], ...] = ()
     consumes: tuple[Consumer, ...] = ()
+    watches: tuple[str, ...] = ()
+    """What every replica hears of while it is there: a hint, since what was said in its absence is not said again."""
 
 
 SERVICES: Final = (
@@ -40,9 +44,10 @@ SERVICES: Final = (
             subjects.MEMORY_EVENT_PATTERN,
             subjects.PAGE_EVENT_PATTERN,
             subjects.SYNC_EVENT_PATTERN,
+            subjects.KEY_EVENT_PATTERN,
             subjects.SYNC_PATTERN,
         ),
-        serves=(*INGEST_RPCS, *DOCUMENT_WRITES, *PAGE_WRITES, *OPERATION_RPCS),
+        serves=(*INGEST_RPCS, *DOCUMENT_WRITES, *PAGE_WRITES, *OPERATION_RPCS, *USAGE_RPCS, *KEY_RPCS),
         consumes=(INGEST_CAPTURES, INGEST_SYNCS),
     ),
     ServiceContract(
@@ -69,5 +74,6 @@ SERVICES: Final = (
         publishes=(subjects.CAPTURE_PATTERN, subjects.SYNC_PATTERN),
         calls=(f"{subjects.PREFIX}.rpc.>",),
         serves=(ASK,),
+        watches=(subjects.KEY_EVENT_PATTERN,),
     ),
 )

@@ -64,7 +64,14 @@ class Consumer:
 CAPTURES: Final = Stream(
     "CAPTURES", (subjects.CAPTURE_PATTERN,), Retention.WORK_QUEUE, "Captures waiting to become memories."
 )
-SYNCS: Final = Stream("SYNCS", (subjects.SYNC_PATTERN,), Retention.WORK_QUEUE, "Vaults waiting to be synced.")
+# A delivery that is sent again because its sync failed must be taken: what is done already the inbox knows.
+SYNCS: Final = Stream(
+    "SYNCS",
+    (subjects.SYNC_PATTERN,),
+    Retention.WORK_QUEUE,
+    "Vaults waiting to be synced.",
+    duplicate_window=timedelta(seconds=20),
+)
 EVENTS: Final = Stream(
     "EVENTS",
     (subjects.EVENT_PATTERN,),

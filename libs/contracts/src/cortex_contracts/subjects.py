@@ -22,6 +22,7 @@ PAGE_EVENT_PATTERN: Final = f"{PREFIX}.evt.page.>"
 SYNC_EVENT_PATTERN: Final = f"{PREFIX}.evt.sync.>"
 SLEEP_EVENT_PATTERN: Final = f"{PREFIX}.evt.sleep.>"
 WAKE_EVENT_PATTERN: Final = f"{PREFIX}.evt.wake.>"
+KEY_EVENT_PATTERN: Final = f"{PREFIX}.evt.key.>"
 EVENT_PATTERN: Final = f"{PREFIX}.evt.>"
 DEAD_LETTER_PATTERN: Final = f"{PREFIX}.dlq.>"
 
@@ -115,6 +116,11 @@ def sync_event(org: str, vault: str) -> str:
 def sleep_event(phase: SleepPhase, org: str, namespace: str) -> str:
     """Subject of a fact about the background work."""
     return f"{PREFIX}.evt.sleep.{phase.value}.{token(org, 'org')}.{token(namespace, 'namespace')}"
+
+
+def key_event(org: str) -> str:
+    """Subject of a fact about the keys of an org."""
+    return f"{PREFIX}.evt.key.{token(org, 'org')}"
 
 
 def dead_letter(stream: str, consumer: str) -> str:

@@ -68,6 +68,16 @@ class SleepEvent(Message):
     occurred_at: Timestamp
 
 
+class KeyEvent(Message):
+    """A key was made or has ended: who knows it must ask again."""
+
+    event_id: UUID
+    org: Token
+    key_id: ShortText
+    revoked: bool
+    occurred_at: Timestamp
+
+
 class WakeEvent(Message):
     """Something a person should know now."""
 
