@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from uuid import UUID
 
 import asyncpg
 from pgvector import HalfVector
@@ -41,7 +40,6 @@ EMBED_ATTEMPTS: Final = 8
 RUN_WAIT_S: Final = 20.0
 """A run that was killed holds its lock until its server process notices."""
 _LOCK: Final = 0x7265_696E_6465_78  # "reindex"
-_NO_CHUNK: Final = ("", UUID(int=0), -1)
 
 QUEUED: Final = """
 SELECT id, memory FROM reindex.queue WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
@@ -80,20 +78,17 @@ DONE: Final = "DELETE FROM reindex.queue WHERE id = ANY ($1)"
 COUNTS: Final = """
 SELECT (SELECT count(*) FROM memory_terms) + (SELECT count(*) FROM past_terms) AS memories,
     (SELECT count(*) FROM reindex.memory_vectors) + (SELECT count(*) FROM reindex.past_vectors) AS embedded,
-    (SELECT count(*) FROM chunks) AS chunks, (SELECT count(next_embedding) FROM chunks) AS embedded_chunks
+    (SELECT count(*) FROM chunks) AS chunks, (SELECT count(*) FROM reindex.chunk_vectors) AS embedded_chunks
 """
 CHUNKS: Final = """
-SELECT c.org, c.page, c.ordinal, c.xmin::text AS version, p.title, c.heading_path, c.text
-FROM chunks c JOIN pages p ON p.org = c.org AND p.id = c.page
-WHERE c.next_embedding IS NULL AND (c.org, c.page, c.ordinal) > ($1, $2, $3)
-ORDER BY c.org, c.page, c.ordinal LIMIT $4
+SELECT c.id, p.title, c.heading_path, c.text FROM chunks c JOIN pages p ON p.org = c.org AND p.id = c.page
+WHERE c.id > $1 AND NOT EXISTS (SELECT FROM reindex.chunk_vectors v WHERE v.chunk = c.id) ORDER BY c.id LIMIT $2
 """
-# By version: the page may have been written again while its old text was being embedded.
-SET_CHUNKS: Final = """
-UPDATE chunks c SET next_embedding = n.embedding
-FROM unnest($1::text[], $2::uuid[], $3::integer[], $4::text[], $5::halfvec[])
-    AS n (org, page, ordinal, version, embedding)
-WHERE c.org = n.org AND c.page = n.page AND c.ordinal = n.ordinal AND c.xmin::text = n.version
+# The page may have been written again while its old text was being embedded: then the chunk is gone.
+ADD_CHUNKS: Final = """
+INSERT INTO reindex.chunk_vectors (chunk, page, scope, embedding)
+SELECT c.id, c.page, s.id, n.embedding FROM unnest($1::bigint[], $2::halfvec[]) AS n (chunk, embedding)
+JOIN chunks c ON c.id = n.chunk JOIN namespaces s ON (s.org, s.namespace) = (c.org, c.vault) FOR KEY SHARE OF c
 """
 
 
@@ -224,16 +219,14 @@ class _Reindexing:
 
     async def _chunks(self, done: int = 0, total: int = 0) -> int:
         """Embed the chunks that lack a vector of the next model; returns how many there were."""
-        cursor: tuple[Any, ...] = _NO_CHUNK
-        handled = 0
-        while batch := await self._connection.fetch(CHUNKS, *cursor, BATCH):
-            cursor = (batch[-1]["org"], batch[-1]["page"], batch[-1]["ordinal"])
+        cursor = handled = 0
+        while batch := await self._connection.fetch(CHUNKS, cursor, BATCH):
+            cursor = batch[-1]["id"]
             handled += len(batch)
             vectors = await self._embed(
                 [indexed_text.passage(row["title"], row["heading_path"], row["text"]) for row in batch]
             )
-            keys = [[row[name] for row in batch] for name in ("org", "page", "ordinal", "version")]
-            await self._connection.execute(SET_CHUNKS, *keys, vectors)
+            await self._connection.execute(ADD_CHUNKS, [row["id"] for row in batch], vectors)
             if total:
                 done += len(batch)
                 self._progress(Progress(Phase.PAGES, done, max(done, total)))

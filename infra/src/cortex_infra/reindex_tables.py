@@ -1,8 +1,8 @@
 """What a reindexing keeps in the database while it runs, and how it ends (ADR 0014).
 
 The schema `reindex` holds the vector tables of the next model, with the names that they have in `public`, and a queue
-of memories to look at: everything at first, then what triggers see change. Chunks get a second column. The last
-transaction puts all of it in place of what is there.
+of memories to look at: everything at first, then what triggers see change. A chunk that is written again has another
+id, so chunks need no queue. The last transaction puts all of it in place of what is there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SET: Final = "INSERT INTO database_settings VALUES ($1, $2) ON CONFLICT (key) DO
 
 PREPARE: Final = """
 CREATE SCHEMA reindex;
-SELECT create_vector_tables('reindex', {dimension});
+SELECT create_vector_tables('reindex', {dimension}), create_chunk_vectors('reindex', {dimension});
 CREATE TABLE reindex.queue (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, memory uuid NOT NULL);
 CREATE FUNCTION reindex.enqueue() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -32,22 +32,21 @@ CREATE TRIGGER reindex AFTER INSERT OR UPDATE OR DELETE ON memory_terms
     FOR EACH ROW EXECUTE FUNCTION reindex.enqueue();
 CREATE TRIGGER reindex AFTER INSERT OR UPDATE OR DELETE ON past_terms
     FOR EACH ROW EXECUTE FUNCTION reindex.enqueue();
-ALTER TABLE chunks ADD COLUMN next_embedding halfvec({dimension});
-CREATE INDEX chunks_next_embedding ON chunks USING hnsw (next_embedding halfvec_cosine_ops);
 """
 ENQUEUE_ALL: Final = """
 INSERT INTO reindex.queue (memory) SELECT memory FROM memory_terms UNION ALL SELECT memory FROM past_terms
 """
 DISCARD: Final = """
 DROP SCHEMA IF EXISTS reindex CASCADE;
-ALTER TABLE chunks DROP COLUMN IF EXISTS next_embedding;
 DELETE FROM database_settings WHERE key LIKE 'reindex.%';
 """
 
 HAS_INDEXES: Final = "SELECT count(*) > 1 FROM pg_indexes WHERE schemaname = 'reindex' AND tablename = 'memory_vectors'"
-BUILD_INDEXES: Final = "SELECT index_memory_vectors('reindex.memory_vectors', $1)"
+BUILD_INDEXES: Final = """
+SELECT index_memory_vectors('reindex.memory_vectors', $1), index_chunk_vectors('reindex.chunk_vectors', $1)
+"""
 # An exact scan reads the covering index alone, which takes a visibility map.
-VACUUM: Final = "VACUUM (ANALYZE) reindex.memory_vectors, reindex.past_vectors"
+VACUUM: Final = "VACUUM (ANALYZE) reindex.memory_vectors, reindex.past_vectors, reindex.chunk_vectors"
 
 # A memory may stop being true, or be restored, after it was embedded: its vector moves. These statements follow what
 # holds at their own moment; a change that comes later is in the queue again.
@@ -84,10 +83,12 @@ WHERE v.memory = ANY ($1) AND t.memory = v.memory
     AND (v.private_to, v.is_global) IS DISTINCT FROM (t.private_to, t.is_global)
 """
 
-# memory_terms comes first: searches and writers touch it before anything else, so that nobody holds what comes later.
+# memory_terms and chunks come first: searches and writers touch the one or the other before anything else, so that
+# nobody holds what comes later.
 LOCK_CHUNKS: Final = "LOCK TABLE chunks IN SHARE ROW EXCLUSIVE MODE"
 LOCK: Final = """
-LOCK TABLE memory_terms, past_terms, memory_vectors, past_vectors, index_backlog, chunks IN ACCESS EXCLUSIVE MODE
+LOCK TABLE memory_terms, past_terms, memory_vectors, past_vectors, index_backlog, chunks, chunk_vectors
+IN ACCESS EXCLUSIVE MODE
 """
 # What nobody has embedded yet is found by its words, and by its meaning when ingest has come to it.
 LEAVE_TO_INGEST: Final = """
@@ -100,13 +101,11 @@ ON CONFLICT (memory) DO UPDATE SET meaning = true, leased_until = NULL
 """
 SWAP: Final = """
 UPDATE index_backlog SET meaning = true WHERE words AND NOT meaning;
-DROP TABLE memory_vectors, past_vectors;
+DROP TABLE memory_vectors, past_vectors, chunk_vectors;
 ALTER TABLE reindex.memory_vectors SET SCHEMA public;
 ALTER TABLE reindex.past_vectors SET SCHEMA public;
-ALTER TABLE chunks DROP COLUMN embedding;
-ALTER TABLE chunks RENAME COLUMN next_embedding TO embedding;
-ALTER TABLE chunks_next_embedding RENAME COLUMN next_embedding TO embedding;
-ALTER INDEX chunks_next_embedding RENAME TO chunks_embedding;
+ALTER TABLE reindex.chunk_vectors SET SCHEMA public;
+UPDATE chunks SET embedded = true WHERE NOT embedded;
 DROP SCHEMA reindex CASCADE;
 DELETE FROM database_settings WHERE key LIKE 'reindex.%';
 """

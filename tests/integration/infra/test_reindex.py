@@ -41,7 +41,8 @@ from cortex_store.embedding import RecordedModel, check_embedding
 from cortex_store.errors import EmbeddingMismatch, ModelChanged
 from cortex_store.ids import uuid7
 from cortex_store.memories import NewMemory
-from cortex_store.page_search import search_pages
+from cortex_store.page_search import PageQuestion
+from cortex_store.page_search import search as search_pages
 from cortex_store.pages import NewChunk, NewPage
 from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.eventually import eventually
@@ -288,7 +289,7 @@ async def recalls(store: Store, wanted: NewMemory) -> AsyncIterator[list[float |
             found = await store.search(ADA, wanted.content, embedding, OLD)
             cosines.append(found[wanted.id].cosine)
             async with store.database.transaction("mine") as connection:
-                await search_pages(connection, "passage", embedding, model=OLD)
+                await search_pages(connection, PageQuestion("passage", embedding, OLD))
 
     asking = asyncio.create_task(ask())
     try:
@@ -336,10 +337,12 @@ async def assert_complete(postgres: PostgresDatabase, store: Store, left: frozen
         waiting = {row["memory"] for row in await connection.fetch("SELECT memory FROM index_backlog")}
         assert waiting == left
         chunks = await connection.fetch(
-            "SELECT title, heading_path, text, embedding FROM chunks JOIN pages ON id = page"
+            "SELECT p.title, c.heading_path, c.text, c.embedded, v.embedding "
+            "FROM chunks c JOIN pages p ON p.id = c.page LEFT JOIN chunk_vectors v ON v.chunk = c.id"
         )
         for row in chunks:
             text = indexed_text.passage(row["title"], row["heading_path"], row["text"])
+            assert row["embedded"]
             assert close(row["embedding"], vector(NEW, text)), text
         settings = dict(await connection.fetch("SELECT key, value FROM database_settings"))
         assert settings == {"embedding.dimension": "512", "embedding.model": NEW}
@@ -446,8 +449,8 @@ async def test_a_store_in_use_is_moved_and_killed_thrice_on_the_way(
     assert found[later.id].cosine == pytest.approx(1.0, abs=1e-3)
     async with store.database.transaction("mine") as connection:
         text = indexed_text.passage("Notes", ("Notes", "Part"), "passage 7 of mine")
-        best = await search_pages(connection, "", vector(NEW, text), model=NEW)
-    assert best[0].slug == "page7"
+        found_pages = (await search_pages(connection, PageQuestion("", vector(NEW, text), NEW))).candidates
+    assert max(found_pages, key=lambda one: one.cosine or 0).slug == "page7"
 
     fresh = "fresh_at_512"
     await bootstrap(postgres_server.superuser_url, RolePasswords(PASSWORD, PASSWORD, PASSWORD), fresh)
@@ -486,8 +489,8 @@ async def test_services_that_still_have_the_old_model_do_no_harm(
     with pytest.raises(ModelChanged):
         await store.write_page("mine", "page", "the harbour is closed")
     async with store.database.transaction("mine") as connection:
-        pages_found = await search_pages(connection, "harbour", vector(OLD, "harbour"), model=OLD)
-    assert [(one.passage, one.by_vector) for one in pages_found] == [("the harbour opens at nine", None)]
+        pages_found = (await search_pages(connection, PageQuestion("opens", vector(OLD, "harbour"), OLD))).candidates
+    assert [(one.lexical > 0, one.cosine) for one in pages_found] == [(True, None)]
 
 
 @pytest.mark.slow

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cortex_store import links, pages, vaults
-from cortex_store import page_search as search
+from cortex_store import links, page_search, pages, vaults
 from cortex_store.connection import Connection
 from cortex_store.database import Database
 from cortex_store.errors import SlugTaken
@@ -31,6 +30,13 @@ def page(slug: str, *texts: str, **fields: Any) -> NewPage:
         "content_hash": b"hash",
     } | fields
     return NewPage(vault="v", slug=slug, body="\n".join(texts), **given)
+
+
+async def found(connection: Connection, text: str) -> list[str]:
+    """The passages that have a word of `text`."""
+    candidates = (await page_search.search(connection, page_search.PageQuestion(text))).candidates
+    passages = await page_search.passages(connection, [one.chunk for one in candidates if one.lexical > 0])
+    return sorted(passage.text for passage in passages.values())
 
 
 async def links_of(connection: Connection, slug: str) -> dict[str, str | None]:
@@ -69,7 +75,7 @@ async def test_writing_a_page_again_replaces_all_of_it(database: Database) -> No
         assert (second.created, second.id) == (False, first.id)
         assert await connection.fetchval("SELECT count(*) FROM chunks") == 1
         assert await links_of(connection, "a") == {"d": None}
-        assert await search.search_pages(connection, "old", None) == ()
+        assert await found(connection, "old") == []
     assert before is not None
     assert after is not None
     assert after.created == before.created
@@ -97,6 +103,65 @@ async def test_a_file_takes_over_a_page_without_one_and_a_rest_write_keeps_its_p
     assert rest.id == file.id == again.id
     assert stored is not None
     assert (stored.path, stored.commit, stored.title) == ("a.md", "c1", "Edited")
+
+
+async def test_a_write_without_a_file_keeps_what_belongs_to_the_file(database: Database) -> None:
+    of_file = page("a", content_hash=b"file", frontmatter={"status": "active", "effective_date": "2026-01-01"})
+    edited = page("a", path=None, content_hash=b"rest", frontmatter={"sources": ["mail"]})
+    async with database.transaction("mine") as connection:
+        await pages.upsert(connection, of_file)
+        await pages.upsert(connection, edited)
+        stored = await pages.get(connection, "v", "a")
+        assert stored is not None
+        assert (stored.content_hash, stored.frontmatter) == (b"file", {"status": "active", "sources": ["mail"]})
+        # Git wins when the file changes.
+        await pages.upsert(connection, replace(of_file, content_hash=b"changed"))
+        stored = await pages.get(connection, "v", "a")
+    assert stored is not None
+    assert (stored.content_hash, stored.frontmatter) == (b"changed", of_file.frontmatter)
+
+
+async def test_a_slug_is_found_in_the_default_vault_first(database: Database) -> None:
+    async with database.transaction("mine") as connection:
+        for vault in ("a", "b", "c"):
+            await pages.upsert(connection, replace(page("same"), vault=vault))
+        await pages.upsert(connection, replace(page("other"), vault="c"))
+
+        async def vault_of(slug: str, vault: str | None, default: str) -> str | None:
+            found = await pages.find(connection, slug, vault=vault, default=default)
+            return None if found is None else found.vault
+
+        assert await vault_of("same", None, "b") == "b"
+        assert await vault_of("same", None, "z") == "a"
+        assert await vault_of("same", "c", "b") == "c"
+        assert await vault_of("other", None, "a") == "c"
+        assert await vault_of("other", "a", "c") is None
+        assert await vault_of("nope", None, "a") is None
+
+
+async def test_a_page_of_megabytes_is_written_whole(database: Database) -> None:
+    texts = [f"passage {number} {'word ' * 230}" for number in range(450)]
+    async with database.transaction("mine") as connection:
+        await pages.upsert(connection, page("a", *texts))
+        assert await connection.fetchval("SELECT count(DISTINCT ordinal) FROM chunks") == 450
+        assert [text[:11] for text in await found(connection, "449")] == ["passage 449"]
+
+
+async def test_a_name_of_any_length_is_stored(database: Database) -> None:
+    endless = "ü" * 5000
+    async with database.transaction("mine") as connection:
+        await pages.upsert(connection, page("a", title=endless, tags=(endless,), aliases=(endless,), links=(endless,)))
+        assert await links_of(connection, "a") == {endless: "a"}
+
+
+async def test_links_are_known_at_both_ends(database: Database) -> None:
+    async with database.transaction("mine") as connection:
+        await pages.upsert(connection, page("a", links=("B", "b", "nowhere")))
+        write = await pages.upsert(connection, page("b", links=("a",)))
+        await pages.upsert(connection, page("c", links=("b",)))
+        assert [link.slug for link in await links.to_page(connection, write.id)] == ["a", "c"]
+        await pages.delete(connection, "v", "c")
+        assert [link.slug for link in await links.to_page(connection, write.id)] == ["a"]
 
 
 async def test_a_file_with_a_new_slug_renames_its_page(database: Database) -> None:
@@ -169,36 +234,7 @@ async def test_a_failed_write_leaves_the_page_as_it_was(database: Database) -> N
         async with database.transaction("mine") as connection:
             await pages.upsert(connection, broken)
     async with database.transaction("mine") as connection:
-        assert [hit.passage for hit in await search.search_pages(connection, "good", None)] == ["good"]
-
-
-async def test_search_gives_a_page_once_with_its_best_passage(database: Database) -> None:
-    chunks = (
-        NewChunk("intro about boats", ("Intro",), axis(0)),
-        NewChunk("the founder story: founder, founder", ("Story",), axis(1)),
-    )
-    async with database.transaction("mine") as connection:
-        await pages.upsert(connection, page("a", chunks=chunks, tags=("t",)))
-        await pages.upsert(connection, page("b", "a founder elsewhere"))
-        await pages.upsert(connection, page("c", "nothing"))
-        by_words = await search.search_pages(connection, "founder", None)
-        assert [(hit.slug, hit.heading_path) for hit in by_words] == [("a", ("Story",)), ("b", ("Heading",))]
-        by_vector = await search.search_pages(connection, "", axis(0))
-        assert [(hit.slug, hit.passage) for hit in by_vector] == [("a", "intro about boats")]
-        both = await search.search_pages(connection, "founder", axis(1))
-        assert [hit.slug for hit in both] == ["a", "b"]
-        assert both[0].by_vector is not None
-        assert both[0].by_words is not None
-        assert (both[0].by_vector.rank, both[0].by_words.rank) == (1, 1)
-        assert both[0].tags == ("t",)
-        assert await search.search_pages(connection, "founder", axis(1), vaults=("other",)) == ()
-
-
-async def test_a_page_is_found_by_its_title_and_in_arabic(database: Database) -> None:
-    async with database.transaction("mine") as connection:
-        await pages.upsert(connection, page("a", "نصٌّ عَرَبِيٌّ قصير", title="Mill Pond"))
-        for query in ("pond", "عربي", "عَرَبِيّ", "heading"):
-            assert [hit.slug for hit in await search.search_pages(connection, query, None)] == ["a"], query
+        assert await found(connection, "good") == ["good"]
 
 
 async def test_a_sync_that_failed_keeps_the_commit_of_the_last_good_one(database: Database) -> None:
@@ -214,3 +250,26 @@ async def test_a_sync_that_failed_keeps_the_commit_of_the_last_good_one(database
         assert await vaults.latest_sync(connection) == state.last_sync
     assert (state.synced_commit, state.last_result, state.pages_changed) == ("c1", vaults.SyncResult.PARTIAL, 0)
     assert state.errors == (failure,)
+
+
+async def test_a_running_sync_tells_how_far_it_is(database: Database) -> None:
+    async with database.transaction("mine") as connection:
+        await vaults.progress(connection, "v", "c1", 0, 10)
+        first = await vaults.get(connection, "v")
+    assert first is not None
+    assert (first.synced_commit, first.last_sync, first.last_result) == (None, None, None)
+    assert first.progress is not None
+    async with database.transaction("mine") as connection:
+        await vaults.progress(connection, "v", "c1", 7, 10)
+        await vaults.record_sync(connection, "b", vaults.SyncResult.OK, synced_commit="c", pages_changed=0)
+        [other, second] = await vaults.listed(connection)
+        assert other.progress is None
+        assert second.progress == vaults.Progress("c1", 7, 10, first.progress.started_at)
+    async with database.transaction("mine") as connection:
+        await vaults.progress(connection, "v", "c2", 0, 3)
+        third = await vaults.get(connection, "v")
+        assert third is not None
+        assert third.progress is not None
+        assert third.progress.started_at > first.progress.started_at
+        state = await vaults.record_sync(connection, "v", vaults.SyncResult.OK, synced_commit="c2", pages_changed=3)
+        assert state.progress is None

@@ -11,9 +11,11 @@ import pytest
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.memory import MemoryType, Network, Visibility
 from cortex_contracts.rpc.ingest import Access
+from cortex_contracts.rpc.keys import KeyDraft
 from cortex_contracts.subjects import MemoryOp
 from cortex_store import (
     access,
+    access_keys,
     documents,
     endings,
     entities,
@@ -29,6 +31,7 @@ from cortex_store import (
     pages,
     sleep_progress,
     staged_parts,
+    usage,
     vaults,
 )
 from cortex_store.connection import Connection
@@ -45,7 +48,7 @@ ME = Principal(org="mine", subject="me")
 
 ORG_TABLES = """
 SELECT c.relname AS name, c.relrowsecurity AND c.relforcerowsecurity AS forced,
-    has_table_privilege(c.oid, 'SELECT') AS granted
+    has_any_column_privilege(c.oid, 'SELECT') AS granted
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname IN ('org', 'scope')
 WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace ORDER BY 1
 """
@@ -87,6 +90,8 @@ async def fill_every_table(connection: Connection) -> None:
     await connection.execute("INSERT INTO namespace_grants (agent, namespace) VALUES ('a', 'work')")
     await operations.create(connection, uuid7(), ME, "improve", "{}", ["{}"], 1)
     await staged_parts.put(connection, uuid7(), 0, "a part")
+    await access_keys.insert(connection, "0123456789ab", b"d" * 32, KeyDraft(subject="agent"))
+    await usage.add(connection, [usage.Count(NOW.date(), "me", "chat", 1, 2, 3, 4)])
 
 
 async def test_every_table_with_an_org_has_forced_row_security(database: Database) -> None:
@@ -115,7 +120,7 @@ async def test_a_stranger_and_an_unbound_transaction_see_no_row_of_any_table(
         assert all((seen := await visible(connection)).values()), seen
     async with database.transaction(Principal(org="theirs", subject="me")) as connection:
         assert not any((await visible(connection)).values())
-        assert await page_search.search_pages(connection, "deploy", VECTOR) == ()
+        assert not (await page_search.search(connection, page_search.PageQuestion("deploy", VECTOR))).candidates
         assert await pages.get(connection, "vault", "a") is None
         assert not await pages.delete(connection, "vault", "a")
         assert await connection.execute("UPDATE memories SET importance = 0") == "UPDATE 0"

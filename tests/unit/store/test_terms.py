@@ -57,26 +57,55 @@ def test_words_of_scripts_with_combining_vowels_stay_whole() -> None:
     assert found("हिन्दी भाषा।") == ["हिन्दी", "भाषा"]
 
 
-def test_text_without_words_has_no_query() -> None:
-    assert terms.query("?! … —") is None
-    assert terms.document("") == ""
-
-
 def test_encoded_data_is_no_word() -> None:
     assert found("a" * 81 + " key") == ["key"]
 
 
-def test_a_query_has_a_limited_number_of_distinct_terms() -> None:
-    query = terms.query(" ".join(f"w{number}" for number in range(500)) + " w1 w1")
-    assert query is not None
-    assert query.count("|") == terms.MAX_QUERY_TERMS - 1
+def test_a_question_has_a_limited_number_of_distinct_terms() -> None:
+    asked = terms.content_terms(" ".join(f"w{number}" for number in range(500)) + " w1 w1")
+    assert len(asked) == terms.MAX_QUERY_TERMS
 
 
-def test_a_document_stays_below_the_limit_of_a_tsvector() -> None:
-    document = terms.document(" ".join(f"محمد{number}" for number in range(100_000)))
-    assert len(document.encode()) < 2 * terms.MAX_DOCUMENT_BYTES
-    assert ":," not in document
-    assert not document.endswith(":")
+def test_chinese_and_japanese_are_found_by_pairs_of_characters() -> None:
+    assert found("项目预算") == ["项目预算", "项目", "目预", "预算"]
+    assert found("预算") == ["预算"]
+    assert set(found("東京タワー")) >= {"東京", "京タ", "タワ"}
+    assert set(found("预算")) <= set(found("今天的会议讨论了项目预算。"))
+
+
+def test_words_are_located_as_they_are_written() -> None:
+    text = "The «svc-auth-2» of Müller’s كتـابُها, 项目预算, getUsersById; dying lies"
+    wanted = [*terms.analyse("svc-auth-2 müller كتاب 预算 user"), *terms.analyse("die lie")]
+    places = {text[start:end]: set(stems) for start, end, stems in terms.located(text, wanted)}
+    assert places == {
+        "svc-auth-2": {"svc-auth-2"},
+        "svc": {"svc"},
+        "auth": {"auth"},
+        "2": {"2"},
+        "Müller": {"müller"},
+        "كتـابُها": {"كتاب"},
+        "预算": {"预算"},
+        "getUsersById": {"user"},
+        "dying": {"die"},
+        "lies": {"lie"},
+    }
+
+
+@given(st.text(), st.text())
+def test_every_located_word_is_a_piece_of_the_text_with_stems_that_are_wanted(text: str, question: str) -> None:
+    wanted = set(terms.analyse(question))
+    for start, end, stems in terms.located(text, wanted):
+        assert 0 <= start < end <= len(text)
+        assert stems
+        assert stems <= wanted & set(terms.analyse(text[start:end]))
+
+
+@given(st.lists(WORDS, min_size=1, max_size=8), st.data())
+def test_every_word_is_located_by_its_stems(words: list[str], data: st.DataObject) -> None:
+    word = data.draw(st.sampled_from(words))
+    wanted = terms.analyse(word)
+    found = {stem for _, _, stems in terms.located(" ".join(words), wanted) for stem in stems}
+    assert found == set(wanted)
 
 
 @given(ARABIC, st.data())

@@ -16,7 +16,7 @@ MAX_ASSERTIONS: Final = 32
 DESCRIBING: Final = frozenset(
     {"title", "slug", "type", "tags", "tag", "aliases", "alias", "created", "updated", "modified", "date", "publish"}
     | {"cssclass", "cssclasses", "kanban-plugin", "id", "uid", "author", "lang", "permalink", "draft", "template"}
-    | {"original_type"}
+    | {"effective_date", "sources", "original_type", "original_effective_date", "original_sources"}
 )
 """Fields that describe the page, not what it is about."""
 

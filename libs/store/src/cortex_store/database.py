@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
     from asyncpg.transaction import Transaction
 
-BIND_ORG: Final = "SELECT set_config('cortex.org', $1, true)"
+BIND_ORG: Final = "SELECT set_config('cortex.org', $1, true), set_config('cortex.vaults', '*', true)"
 BIND_PRINCIPAL: Final = "SELECT bind_principal($1, $2, $3, $4)"
 ROLE: Final = "SELECT rolname, rolsuper OR rolbypassrls AS unsafe FROM pg_roles WHERE rolname = current_user"
 IS_MIGRATED: Final = "SELECT to_regclass('database_settings') IS NOT NULL"
@@ -114,8 +114,8 @@ class Database:
     async def transaction(self, scope: str | Principal) -> AsyncIterator[PoolConnectionProxy]:
         """A transaction bound to a principal, or to an org only; it commits when the block ends well.
 
-        Of memories it sees and writes what the principal may, grants included; bound to an org only it sees none.
-        Pages, vaults and the outbox belong to the org.
+        It sees and writes what the principal may, grants included, of memories and of pages: a vault is a namespace.
+        Bound to an org only, as a sync is, it sees no memory and every page.
 
         Raises:
             ValueError: the org is not a valid token.

@@ -7,6 +7,7 @@ CortexError (cortex_contracts)
 └── Permanent
     └── StoreError
         ├── SlugTaken           another file of the vault has this slug already
+        ├── VaultForbidden      the bound principal may not write the vault
         ├── EmbeddingMismatch   the database holds vectors of another model or dimension
         └── UnsafeRole          the login would see the rows of every org
 """
@@ -30,6 +31,12 @@ class SlugTaken(StoreError):
         self.slug = slug
         self.holder = holder
         self.claimant = claimant
+
+
+class VaultForbidden(StoreError):
+    """The bound principal may not write the vault."""
+
+    code = ErrorCode.FORBIDDEN
 
 
 class ModelChanged(Retryable):

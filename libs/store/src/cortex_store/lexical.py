@@ -14,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 K1: Final = 0.9
@@ -81,6 +82,7 @@ class Plan:
         return tuple(key for step in self.steps for key in step.keys)
 
 
+@lru_cache(maxsize=65_536)
 def term_hash(term: str) -> int:
     """A stable hash of a term, unsigned 32 bits: the first four bytes of its BLAKE2b, big-endian.
 

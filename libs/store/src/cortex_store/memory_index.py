@@ -16,15 +16,11 @@ from uuid import UUID
 
 from pgvector import SparseVector
 
-from cortex_store import lexical
+from cortex_store import lexical, lexical_index
 from cortex_store.connection import Connection
 from cortex_store.embedding import Embedding, halfvec
+from cortex_store.lexical_index import TermStatistics
 
-DIMENSIONS: Final = 1_000_000_000
-"""Of the sparse vectors: pgvector's largest. A term is at the dimension of its hash."""
-MAX_TERMS: Final = 16_000
-"""Distinct terms of one memory: the most non-zero elements of a sparse vector. Later terms of a longer text are not
-found."""
 EXACT_BELOW: Final = 20_000
 """Memories up to which comparing every vector of the scopes is as fast as HNSW, and exact: 0.45 µs each, and HNSW takes
 8 ms for 28,000 of a million, 24 ms for 10,000."""
@@ -38,14 +34,6 @@ class Document:
     content: int
     script: int
     impacts: dict[int, float]
-
-
-@dataclass(frozen=True, slots=True)
-class TermStatistics:
-    """How often terms occur in the searched scopes: `memories` live ones there are, `segments` hold the terms."""
-
-    memories: int
-    segments: tuple[lexical.Segment, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,17 +195,9 @@ async def statistics(
 ) -> TermStatistics:
     """How often terms (hashes) occur in the namespaces that the principal may read among `namespaces` (none: all). For
     a search of the `past` those that no live memory has are listed as well."""
-    rows = await connection.fetch(
-        STATISTICS, None if namespaces is None else list(namespaces), [_signed(term) for term in terms], past
-    )
-    unsigned = 1 << 32
-    return TermStatistics(
-        memories=sum(row["df"] for row in rows if row["term"] is None),
-        segments=tuple(
-            lexical.Segment(row["term"] % unsigned, row["bucket"], row["key"], row["df"])
-            for row in rows
-            if row["term"] is not None
-        ),
+    wanted = [lexical_index.signed(term) for term in terms]
+    return lexical_index.statistics(
+        await connection.fetch(STATISTICS, None if namespaces is None else list(namespaces), wanted, past)
     )
 
 
@@ -230,7 +210,7 @@ async def search(connection: Connection, query: Query) -> tuple[Candidate, ...]:
         [key for step in query.steps for key in step.keys],
         list(accumulate(len(step.keys) for step in query.steps)),
         [step.bound for step in query.steps],
-        _sparse(query.idfs),
+        lexical_index.sparse(query.idfs),
         halfvec(query.embedding),
         query.model,
         query.limit,
@@ -264,19 +244,4 @@ async def backlog(connection: Connection) -> tuple[int, datetime | None]:
 
 
 def _columns(document: Document) -> tuple[int, int, list[int], list[int], SparseVector]:
-    impacts = dict(list(document.impacts.items())[:MAX_TERMS])
-    buckets = [lexical.bucket(impact) for impact in impacts.values()]
-    return document.content, document.script, [_signed(term) for term in impacts], buckets, _sparse(impacts)
-
-
-def _sparse(weights: dict[int, float]) -> SparseVector:
-    # Two terms at one dimension add up: once in a thousand million, and the query does the same.
-    dimensions: dict[int, float] = {}
-    for term, weight in weights.items():
-        dimensions[term % DIMENSIONS] = dimensions.get(term % DIMENSIONS, 0.0) + weight
-    return SparseVector(dimensions, DIMENSIONS)
-
-
-def _signed(term: int) -> int:
-    """A 32-bit hash as PostgreSQL's integer."""
-    return term - (1 << 32) if term >= 1 << 31 else term
+    return document.content, document.script, *lexical_index.columns(document.impacts)

@@ -9,6 +9,8 @@ from enum import IntEnum
 from typing import Final
 
 _GAP: Final = re.compile(r"[\s_]+")
+MAX_NAME: Final = 500
+"""What is compared of a name: PostgreSQL indexes no more than 2,704 bytes of a row."""
 
 
 class NameKind(IntEnum):
@@ -22,7 +24,7 @@ class NameKind(IntEnum):
 
 def fold_name(text: str) -> str:
     """A slug, path, title, alias or link target in the form in which they are compared: case and gaps do not count."""
-    return _GAP.sub("-", unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold()).strip())
+    return _GAP.sub("-", unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold()).strip())[:MAX_NAME]
 
 
 def names_of(slug: str, path: str | None, title: str, aliases: Iterable[str]) -> tuple[tuple[str, NameKind], ...]:

@@ -1,7 +1,7 @@
-"""Page search: the pages that answer a query, by vector and by words, with the rank and score of either way.
+"""Page search: the passages that may answer a question, by words and by meaning, with both exact scores.
 
-How the two ways are fused is the caller's business. Scores are raw: the cosine similarity, and `ts_rank` (no idf, only
-comparable within one query).
+How the two are fused is the caller's business. The rules of who sees what are applied by the database functions that
+this module calls.
 """
 
 from __future__ import annotations
@@ -10,124 +10,131 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 from typing import Final
 from uuid import UUID
 
 from pydantic import JsonValue
 
-from cortex_store import terms
-from cortex_store.connection import Connection, Row
+from cortex_store import lexical, lexical_index, terms
+from cortex_store.connection import Connection
 from cortex_store.embedding import Embedding, halfvec
+from cortex_store.names import fold_name
+from cortex_store.pages import label
 
-CANDIDATES: Final = 40
-"""How many each way contributes (specification of recall)."""
+CANDIDATES: Final = 50
+"""Pages that each way contributes, as for memories."""
+POSTINGS: Final = 6_000
+"""Index entries that the words of one question may read, as for memories."""
+EXACT_BELOW: Final = 20_000
+"""Chunks up to which every vector of the searched vaults is compared (see `memory_index.EXACT_BELOW`)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """How one way of searching found a candidate; rank 1 is the best."""
+class PageQuestion:
+    """What is searched for. `embedding` counts only if `model` (none: any) is the one recorded in the database; `types`
+    and `tags` that no searched page has narrow nothing, `vaults` none: all."""
 
-    rank: int
-    score: float
+    text: str
+    embedding: Embedding | None = None
+    model: str | None = None
+    vaults: tuple[str, ...] | None = None
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    limit: int = CANDIDATES
 
 
 @dataclass(frozen=True, slots=True)
 class PageCandidate:
-    """A page, its passage that matches best, and how it was found; at least one way has found it."""
+    """A passage that may answer. `lexical` is BM25; `cosine` is none while the passage or the question has no vector;
+    `script`: see `terms.script`; `named`: the question is a name of its page."""
 
-    page_id: UUID
+    chunk: int
+    page: UUID
     vault: str
     slug: str
-    path: str | None
+    lexical: float
+    cosine: float | None
+    script: int
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PagesFound:
+    """Candidates in no order, a page perhaps with several. `idfs`: what each term of the question is worth, by hash;
+    `best_lexical`: the largest BM25 score that any passage could have for the question."""
+
+    candidates: tuple[PageCandidate, ...]
+    idfs: Mapping[int, float]
+    best_lexical: float
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk with what is shown of its page."""
+
+    vault: str
+    slug: str
     title: str
     type: str
     tags: tuple[str, ...]
     frontmatter: Mapping[str, JsonValue]
     updated_at: datetime
     heading_path: tuple[str, ...]
-    passage: str
-    by_vector: Match | None
-    by_words: Match | None
+    text: str
 
 
-# The ways are united by GROUP BY, not by a full join: its keys are coalesce(...), which row security takes for leaky,
-# and then no index serves the join to the rows.
-# The tsquery is parsed once, in a sub-select; a bare cast would be parsed again for every row under a generic plan.
-_WORDS: Final = "(SELECT $2::text::tsquery)"
-# Of another model, or another dimension, the vector is not compared with anything.
-_FITS: Final = "($4::text IS NULL OR $4 = (SELECT s.value FROM database_settings s WHERE s.key = 'embedding.model'))"
-
-PAGES: Final = f"""
-WITH near AS MATERIALIZED (
-    SELECT c.page, c.ordinal, c.embedding <=> $1 AS distance FROM chunks c
-    WHERE $1 IS NOT NULL AND {_FITS} AND c.embedding IS NOT NULL AND ($3::text[] IS NULL OR c.vault = ANY($3))
-    ORDER BY c.embedding <=> $1 LIMIT {CANDIDATES}
-), near_pages AS (
-    SELECT DISTINCT ON (page) page, ordinal, distance FROM near ORDER BY page, distance, ordinal
-), vectors AS (
-    SELECT page, ordinal, 1 - distance AS score, row_number() OVER (ORDER BY distance, page) AS rank FROM near_pages
-), matching AS MATERIALIZED (
-    SELECT c.page, c.ordinal, ts_rank(c.search, {_WORDS}, 1) AS score FROM chunks c
-    WHERE c.search @@ {_WORDS} AND ($3::text[] IS NULL OR c.vault = ANY($3))
-    ORDER BY score DESC, c.page, c.ordinal LIMIT {CANDIDATES}
-), matching_pages AS (
-    SELECT DISTINCT ON (page) page, ordinal, score FROM matching ORDER BY page, score DESC, ordinal
-), words AS (
-    SELECT page, ordinal, score, row_number() OVER (ORDER BY score DESC, page) AS rank FROM matching_pages
-), found AS (
-    SELECT page, max(vector_rank) AS vector_rank, max(vector_score) AS vector_score,
-        max(words_rank) AS words_rank, max(words_score) AS words_score,
-        (array_agg(ordinal ORDER BY coalesce(vector_rank, words_rank), vector_rank NULLS LAST))[1] AS ordinal
-    FROM (
-        SELECT page, ordinal, rank AS vector_rank, score AS vector_score, NULL::bigint AS words_rank,
-            NULL::real AS words_score
-        FROM vectors UNION ALL SELECT page, ordinal, NULL, NULL, rank, score FROM words
-    ) ways GROUP BY page
-)
-SELECT p.id, p.vault, p.slug, p.path, p.title, p.type, p.tags, p.frontmatter, p.updated_at, c.heading_path, c.text,
-    f.vector_rank, f.vector_score, f.words_rank, f.words_score
-FROM found f JOIN pages p ON p.id = f.page JOIN chunks c ON c.page = f.page AND c.ordinal = f.ordinal
-ORDER BY least(f.vector_rank, f.words_rank), p.id
-"""  # noqa: S608 - constants
+STATISTICS: Final = "SELECT term, bucket, key, df FROM chunk_statistics($1, $2)"
+SEARCH: Final = """
+SELECT chunk, page, vault, slug, lexical, cosine, script, named
+FROM search_chunks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+"""
+PASSAGES: Final = """
+SELECT c.id, p.vault, p.slug, p.title, p.type, p.tags, p.frontmatter, p.updated_at, c.heading_path, c.text
+FROM chunks c JOIN pages p ON p.id = c.page WHERE c.id = ANY ($1)
+"""
 
 
-async def search_pages(
-    connection: Connection,
-    text: str,
-    embedding: Embedding | None,
-    *,
-    model: str | None = None,
-    vaults: Sequence[str] | None = None,
-) -> tuple[PageCandidate, ...]:
-    """Pages of the bound org with a passage near `embedding` or sharing a term with `text`, each page once.
-
-    Args:
-        embedding: of the query; none searches by words only, and so does one by another `model` than the recorded one.
-        vaults: narrows the search; none: all vaults.
-    """
-    rows = await connection.fetch(
-        PAGES, halfvec(embedding), terms.query(text), None if vaults is None else list(vaults), model
+async def search(connection: Connection, question: PageQuestion) -> PagesFound:
+    """The passages of the `limit` best pages by words and of the `limit` nearest by meaning, and of pages that are
+    called what the question says, among those that the binding may read."""
+    vaults = None if question.vaults is None else list(question.vaults)
+    hashes = [lexical.term_hash(term) for term in terms.content_terms(question.text)]
+    known = lexical_index.statistics(
+        await connection.fetch(STATISTICS, vaults, [lexical_index.signed(term) for term in hashes])
     )
-    return tuple(
-        PageCandidate(
-            page_id=row["id"],
+    plan = lexical.plan(hashes, known.segments, known.memories, POSTINGS)
+    rows = await connection.fetch(
+        SEARCH,
+        vaults,
+        list(plan.keys),
+        list(accumulate(len(step.keys) for step in plan.steps)),
+        [step.bound for step in plan.steps],
+        lexical_index.sparse(plan.idfs),
+        halfvec(question.embedding),
+        question.model,
+        question.limit,
+        EXACT_BELOW,
+        [label("type", value) for value in question.types],
+        [label("tag", value) for value in question.tags],
+        fold_name(question.text),
+    )
+    return PagesFound(tuple(PageCandidate(*row) for row in rows), plan.idfs, plan.best)
+
+
+async def passages(connection: Connection, chunks: Sequence[int]) -> dict[int, Passage]:
+    """The passages of chunks that the binding may read, by id."""
+    return {
+        row["id"]: Passage(
             vault=row["vault"],
             slug=row["slug"],
-            path=row["path"],
             title=row["title"],
             type=row["type"],
             tags=tuple(row["tags"]),
             frontmatter=json.loads(row["frontmatter"]),
             updated_at=row["updated_at"],
             heading_path=tuple(row["heading_path"]),
-            passage=row["text"],
-            by_vector=_match(row, "vector"),
-            by_words=_match(row, "words"),
+            text=row["text"],
         )
-        for row in rows
-    )
-
-
-def _match(row: Row, way: str) -> Match | None:
-    rank = row[f"{way}_rank"]
-    return None if rank is None else Match(rank, float(row[f"{way}_score"]))
+        for row in await connection.fetch(PASSAGES, list(chunks))
+    }

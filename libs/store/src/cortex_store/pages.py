@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 from uuid import UUID
 
 from pydantic import JsonValue
 
-from cortex_store import links, names, terms
-from cortex_store.connection import Connection, affected
-from cortex_store.embedding import Embedding, halfvec, require_recorded
-from cortex_store.errors import SlugTaken
+from cortex_store import links, names, page_chunks
+from cortex_store.connection import Connection, Row
+from cortex_store.errors import SlugTaken, VaultForbidden
 from cortex_store.ids import uuid7
-
-
-@dataclass(frozen=True, slots=True)
-class NewChunk:
-    """A passage of a page; without an `embedding` it is stale and found by its words only."""
-
-    text: str
-    heading_path: tuple[str, ...]
-    embedding: Embedding | None
+from cortex_store.page_chunks import NewChunk as NewChunk
+from cortex_store.slugs import slugify
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +25,8 @@ class NewPage:
     """A page to write. `content_hash` is that of the file as it was read; `path` is none for a page without a file.
 
     `links` are targets as written, without heading or alias; a relative path is given from the root of the vault.
+    Written over a page that has a file, a page without one keeps what belongs to the file: its path, commit and
+    content hash, and the frontmatter that is not in `REST_FIELDS`. So git wins again when the file changes.
     """
 
     vault: str
@@ -93,18 +88,30 @@ class PageWrite:
     links_changed: int
 
 
+REST_FIELDS: Final = ("effective_date", "sources")
+"""Frontmatter that may be written without a file."""
+DATE_FIELDS: Final = ("effective_date", "date")
+"""Frontmatter that says which day a page is about, best first."""
+MAX_LABEL: Final = 200
+
 COLUMNS: Final = (
     "p.id, p.vault, p.slug, p.path, p.title, p.type, p.body, p.content_hash, p.tags, p.aliases, p.frontmatter, "
     "p.commit, p.created, p.updated_at"
 )
 # Two writers of one vault would each miss the links and names that the other has not committed yet.
-LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(current_setting('cortex.org') || '/' || $1, 0))"
-HOLDER: Final = "SELECT p.id, p.path FROM pages p WHERE p.vault = $1 AND p.slug = $2"
-AT_PATH: Final = "SELECT p.slug FROM pages p WHERE p.vault = $1 AND p.path = $2"
+LOCK: Final = """
+SELECT bound_to_vault('writable', $1),
+    pg_advisory_xact_lock(hashtextextended(current_setting('cortex.org') || '/' || $1, 0))
+"""
+# Who has the slug, and which page the file was until now.
+HOLDERS: Final = """
+SELECT p.id, p.slug, p.path, p.frontmatter, p.content_hash FROM pages p
+WHERE p.vault = $1 AND (p.slug = $2 OR p.path = $3)
+"""
 UPSERT: Final = """
 INSERT INTO pages AS p (
-    id, vault, slug, path, title, type, body, content_hash, tags, aliases, frontmatter, commit, created
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::text::jsonb, $12, coalesce($13, now()))
+    id, vault, slug, path, title, type, body, content_hash, tags, aliases, frontmatter, commit, created, labels, dated
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::text::jsonb, $12, coalesce($13, now()), $14, $15)
 ON CONFLICT (org, vault, slug) DO UPDATE SET
     path = coalesce(excluded.path, p.path),
     title = excluded.title,
@@ -116,16 +123,18 @@ ON CONFLICT (org, vault, slug) DO UPDATE SET
     frontmatter = excluded.frontmatter,
     commit = coalesce(excluded.commit, p.commit),
     created = coalesce($13, p.created),
-    updated_at = now()
+    updated_at = now(),
+    labels = excluded.labels,
+    dated = excluded.dated
 RETURNING p.id, p.path
 """
-DELETE_CHUNKS: Final = "DELETE FROM chunks WHERE page = $1"
-INSERT_CHUNK: Final = """
-INSERT INTO chunks (vault, page, ordinal, heading_path, text, search, embedding)
-VALUES ($1, $2, $3, $4, $5, $6::text::tsvector, $7)
-"""
+HOLDER: Final = "SELECT p.id FROM pages p WHERE p.vault = $1 AND p.slug = $2"
 DELETE: Final = "DELETE FROM pages WHERE id = $1"
 GET: Final = f"SELECT {COLUMNS} FROM pages p WHERE p.vault = $1 AND p.slug = $2"  # noqa: S608 - constants
+FIND: Final = f"""
+SELECT {COLUMNS} FROM pages p WHERE p.slug = ANY ($1) AND ($2::text IS NULL OR p.vault = $2)
+ORDER BY p.vault <> $3, p.vault, p.slug <> $1[1] LIMIT 1
+"""  # noqa: S608 - constants
 LIST: Final = "SELECT p.slug, p.path, p.content_hash FROM pages p WHERE p.vault = $1 ORDER BY p.slug"
 
 
@@ -136,20 +145,23 @@ async def upsert(connection: Connection, page: NewPage) -> PageWrite:
     file that moved still holds its slug under the old path.
 
     Raises:
+        VaultForbidden: the bound principal may not write the vault.
         SlugTaken: another file of the vault has this slug; nothing was changed.
         ModelChanged: its embeddings come from another model than the database's.
     """
-    await connection.execute(LOCK, page.vault)
-    holder = await connection.fetchrow(HOLDER, page.vault, page.slug)
+    chunks = await page_chunks.prepare(page.title, page.chunks)
+    await _lock(connection, page.vault)
+    rows = await connection.fetch(HOLDERS, page.vault, page.slug, page.path)
+    holder = next((row for row in rows if row["slug"] == page.slug), None)
     if holder is not None and None not in (page.path, holder["path"]) and holder["path"] != page.path:
         raise SlugTaken(page.slug, str(holder["path"]), str(page.path))
-    links_changed = 0
-    renamed_from: str | None = None
-    if page.path is not None:
-        at_path: str | None = await connection.fetchval(AT_PATH, page.vault, page.path)
-        if at_path is not None and at_path != page.slug:
-            renamed_from = at_path
-            links_changed += await _delete(connection, page.vault, at_path) or 0
+    former = next((row for row in rows if row["slug"] != page.slug), None)
+    links_changed = await _delete(connection, page.vault, former["id"]) if former is not None else 0
+    content_hash, frontmatter = page.content_hash, dict(page.frontmatter)
+    if holder is not None and page.path is None and holder["path"] is not None:
+        of_file = json.loads(holder["frontmatter"])
+        frontmatter = {name: of_file[name] for name in of_file if name not in REST_FIELDS} | frontmatter
+        content_hash = holder["content_hash"]
     row = await connection.fetchrow(
         UPSERT,
         uuid7(),
@@ -159,36 +171,99 @@ async def upsert(connection: Connection, page: NewPage) -> PageWrite:
         page.title,
         page.type,
         page.body,
-        page.content_hash,
+        content_hash,
         list(page.tags),
         list(page.aliases),
-        json.dumps(dict(page.frontmatter)),
+        json.dumps(frontmatter),
         page.commit,
         page.created,
+        [label("type", page.type), *(label("tag", tag) for tag in page.tags)],
+        dated(frontmatter),
     )
     assert row is not None, "INSERT … RETURNING gives a row"
     page_id: UUID = row["id"]
-    await _replace_chunks(connection, page, page_id)
+    await page_chunks.replace(connection, page_id, chunks, page.model)
     touched = await links.replace_names(
         connection, page.vault, page_id, names.names_of(page.slug, row["path"], page.title, page.aliases)
     )
-    touched |= await links.replace_links(connection, page.vault, page_id, page.links)
+    await links.replace_links(connection, page.vault, page_id, page.links)
     links_changed += await links.resolve(connection, page.vault, touched)
-    return PageWrite(page_id, holder is None, renamed_from, links_changed)
+    return PageWrite(page_id, holder is None, None if former is None else former["slug"], links_changed)
 
 
 async def delete(connection: Connection, vault: str, slug: str) -> bool:
     """Delete a page with its chunks and outgoing links; links to it wait for a page of that name again. False if there
-    is no such page."""
-    await connection.execute(LOCK, vault)
-    return await _delete(connection, vault, slug) is not None
+    is no such page.
+
+    Raises:
+        VaultForbidden: there is one, and the bound principal may not write its vault.
+    """
+    if await connection.fetchval(HOLDER, vault, slug) is None:
+        return False
+    await _lock(connection, vault)
+    holder = await connection.fetchval(HOLDER, vault, slug)
+    if holder is None:  # deleted while this waited
+        return False
+    await _delete(connection, vault, holder)
+    return True
+
+
+async def may_write(connection: Connection, vault: str) -> bool:
+    """May the bound principal write the vault?"""
+    allowed: bool = await connection.fetchval("SELECT bound_to_vault('writable', $1)", vault)
+    return allowed
 
 
 async def get(connection: Connection, vault: str, slug: str) -> Page | None:
-    """A page of the bound org; none if there is no such page."""
+    """A page that the binding may read; none if there is no such page."""
     row = await connection.fetchrow(GET, vault, slug)
-    if row is None:
-        return None
+    return None if row is None else _from_row(row)
+
+
+async def find(connection: Connection, slug: str, *, vault: str | None, default: str) -> Page | None:
+    """The page of a slug in `vault`; without one in the vault `default`, else in the first other one by name. A text
+    that is no slug is found as the slug that it would become."""
+    row = await connection.fetchrow(FIND, [slug, slugify(slug)], vault, default)
+    return None if row is None else _from_row(row)
+
+
+async def list_keys(connection: Connection, vault: str) -> tuple[PageKey, ...]:
+    """Every page of a vault, by slug."""
+    rows = await connection.fetch(LIST, vault)
+    return tuple(PageKey(row["slug"], row["path"], row["content_hash"]) for row in rows)
+
+
+def label(kind: str, value: str) -> str:
+    """What a search for pages of a type or with a tag looks for: case does not count. `kind`: "type" or "tag"."""
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", value).casefold()).strip()
+    return f"{kind}:{folded[:MAX_LABEL]}"
+
+
+def dated(frontmatter: Mapping[str, JsonValue], fields: Iterable[str] = DATE_FIELDS) -> date | None:
+    """The day that the first usable one of `fields` says (ISO 8601, a time of day is left out); none: no field does."""
+    for name in fields:
+        value = frontmatter.get(name)
+        if isinstance(value, str):
+            try:
+                return date.fromisoformat(value[:10])
+            except ValueError:
+                continue
+    return None
+
+
+async def _lock(connection: Connection, vault: str) -> None:
+    if not await connection.fetchval(LOCK, vault):
+        raise VaultForbidden(f"no access to write the vault {vault!r}")
+
+
+async def _delete(connection: Connection, vault: str, page: UUID) -> int:
+    """Delete a page under the vault's lock; returns how many links lead elsewhere now."""
+    touched = await links.names_of(connection, page)
+    await connection.execute(DELETE, page)
+    return await links.resolve(connection, vault, touched)
+
+
+def _from_row(row: Row) -> Page:
     return Page(
         id=row["id"],
         vault=row["vault"],
@@ -204,42 +279,4 @@ async def get(connection: Connection, vault: str, slug: str) -> Page | None:
         commit=row["commit"],
         created=row["created"],
         updated_at=row["updated_at"],
-    )
-
-
-async def list_keys(connection: Connection, vault: str) -> tuple[PageKey, ...]:
-    """Every page of a vault, by slug."""
-    rows = await connection.fetch(LIST, vault)
-    return tuple(PageKey(row["slug"], row["path"], row["content_hash"]) for row in rows)
-
-
-async def _delete(connection: Connection, vault: str, slug: str) -> int | None:
-    """Delete a page under the vault's lock; returns how many links lead elsewhere now, none if there is no page."""
-    holder = await connection.fetchrow(HOLDER, vault, slug)
-    if holder is None:
-        return None
-    touched = await links.names_of(connection, holder["id"])
-    assert affected(await connection.execute(DELETE, holder["id"])) == 1, "the page was found under the lock"
-    return await links.resolve(connection, vault, touched)
-
-
-async def _replace_chunks(connection: Connection, page: NewPage, page_id: UUID) -> None:
-    await connection.execute(DELETE_CHUNKS, page_id)
-    if page.model is not None:
-        await require_recorded(connection, page.model)
-    await connection.executemany(
-        INSERT_CHUNK,
-        [
-            (
-                page.vault,
-                page_id,
-                ordinal,
-                list(chunk.heading_path),
-                chunk.text,
-                # Title and headings are part of what a passage says; the words of a page's name must find it.
-                terms.document("\n".join((page.title, *chunk.heading_path, chunk.text))),
-                halfvec(chunk.embedding),
-            )
-            for ordinal, chunk in enumerate(page.chunks)
-        ],
     )

@@ -1,19 +1,20 @@
 """Terms: the words that a text is found by. Writer and reader share this module, so both fold alike.
 
 Words are folded as names are (`cortex_extraction.folding`). Identifiers stay whole and are split as well: `svc-auth-2`
-is `svc-auth-2`, `svc`, `auth`, `2`, and `getUserById` is also `get`, `user`, `by`, `id`. Scripts without spaces
-(Chinese, Japanese, Thai) are not segmented.
+is `svc-auth-2`, `svc`, `auth`, `2`, and `getUserById` is also `get`, `user`, `by`, `id`. Chinese and Japanese put no
+spaces between words: they come in overlapping pairs of characters as well (as in Lucene's CJKAnalyzer). Other scripts
+without spaces (Thai, Khmer) are not segmented.
 
-Pages are found by these terms as they are (`document`, `query`: PostgreSQL's own index). Memories are found by their
-stems (`analyse`, `content_terms`: BM25, see `lexical`): Snowball for Latin words, light10 (Larkey, Ballesteros and
-Connell, 2007) for Arabic ones, chosen per word, so a text in two languages needs no language of its own.
+Memories and pages are found by the stems of their terms (`analyse`, `content_terms`: BM25, see `lexical`): Snowball for
+Latin words, light10 (Larkey, Ballesteros and Connell, 2007) for Arabic ones, chosen per word, so a text in two
+languages needs no language of its own.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -25,14 +26,17 @@ from cortex_store import stop_words
 MAX_TERM_LENGTH: Final = 80
 """Longer runs are encoded data, not words."""
 MAX_QUERY_TERMS: Final = 64
-MAX_DOCUMENT_BYTES: Final = 800_000
-"""PostgreSQL refuses a tsvector above 1 MiB; the terms of a longer text beyond this are not indexed."""
-MAX_POSITION: Final = 16_383
-MAX_POSITIONS_PER_TERM: Final = 64
 
 # `\w` lacks the combining marks that are vowels and accents elsewhere: those of Latin and of the Indic scripts.
 _CHAR = r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u109f\u1780-\u17d3]"
 _WORD = re.compile(rf"{_CHAR}+(?:[-.:/@+#]{_CHAR}+)*")
+# The same in a text that is not normalised yet.
+_WRITTEN_CHAR = f"{_CHAR[:-1]}{INVISIBLE.pattern[1:]}"
+_WRITTEN = re.compile(rf"{_WRITTEN_CHAR}+(?:[-.:/@+#]{_WRITTEN_CHAR}+)*")
+_WRITTEN_PART = re.compile(r"[^-.:/@+#_]+")
+_UNSPACED = re.compile(
+    "[\u2e80-\u2fdf\u3040-\u30ff\u3105-\u312f\u31a0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]{2,}"
+)
 _SEPARATOR = re.compile(r"[-.:/@+#_]+")
 _ARABIC = re.compile("[\u0620-\u064a]+")
 _LATIN = re.compile("[a-z]+")
@@ -43,11 +47,8 @@ def terms(text: str) -> Iterator[str]:
     """The terms of `text` in its order; an identifier comes whole, then in parts."""
     for match in _WORD.finditer(INVISIBLE.sub("", unicodedata.normalize("NFKC", text))):
         word = match.group()
-        parts = [piece for part in _SEPARATOR.split(word) for piece in _CAMEL.split(part) if piece]
-        for term in (word, *parts) if len(parts) > 1 else (word,):
-            folded = fold(term).strip("_")
-            if folded and len(folded) <= MAX_TERM_LENGTH:
-                yield folded
+        # The words of a language are few; what is long is none of them, and need not be kept.
+        yield from _terms_of(word) if len(word) <= MAX_TERM_LENGTH else _terms_of.__wrapped__(word)
 
 
 def analyse(text: str) -> list[str]:
@@ -56,6 +57,28 @@ def analyse(text: str) -> list[str]:
     An identifier comes whole and unstemmed, then its parts. Stop words are kept: a question may consist of them.
     """
     return [_stem(term) for term in terms(text)]
+
+
+def located(text: str, wanted: Collection[str]) -> Iterator[tuple[int, int, frozenset[str]]]:
+    """Where words stand in `text`, as it is written, that are found by stems of `wanted`, with those stems: of an
+    identifier the whole, then its parts, of Chinese and Japanese the overlapping pairs."""
+    asked = frozenset(wanted)
+    # The English stemmer never changes how a word begins: most words need not be stemmed.
+    beginnings = {stem[0] for stem in asked}
+    for match in _WRITTEN.finditer(text):
+        word = match.group()
+        if word.isascii() and word.isalpha() and (word[1:].islower() or len(word) == 1):
+            if word[0].lower() in beginnings and (hit := _stems_of(word) & asked):
+                yield *match.span(), hit
+            continue
+        places = [part.span() for part in _WRITTEN_PART.finditer(text, *match.span())]
+        places = places if len(places) > 1 else []
+        for run in _UNSPACED.finditer(text, *match.span()):
+            places += [(at, at + 2) for at in range(run.start(), run.end() - 1)]
+        parts = [(start, end, _stems_of(text[start:end]) & asked) for start, end in places]
+        if hit := (_stems_of(word) & asked).difference(*(stems for _, _, stems in parts)):
+            yield *match.span(), hit
+        yield from (part for part in parts if part[2])
 
 
 def content_terms(query: str) -> tuple[str, ...]:
@@ -75,25 +98,19 @@ def script(text: str) -> int:
     return 0 if latin == arabic else 1 if latin > arabic else 2
 
 
-def document(text: str) -> str:
-    """The terms of `text` with their positions, as the text of a PostgreSQL tsvector."""
-    positions: dict[str, list[int]] = {}
-    size = 0
-    for position, term in enumerate(terms(text), start=1):
-        known = positions.setdefault(term, [])
-        if len(known) < MAX_POSITIONS_PER_TERM:
-            size += 2 if known else len(term.encode()) + 6
-            if size > MAX_DOCUMENT_BYTES:
-                positions = {term: at for term, at in positions.items() if at}
-                break
-            known.append(min(position, MAX_POSITION))
-    return " ".join(f"{_quote(term)}:{','.join(map(str, at))}" for term, at in positions.items())
+@lru_cache(maxsize=65_536)
+def _terms_of(word: str) -> tuple[str, ...]:
+    parts = [piece for part in _SEPARATOR.split(word) for piece in _CAMEL.split(part) if piece]
+    written = [word, *parts] if len(parts) > 1 else [word]
+    folded = [fold(term).strip("_") for term in written]
+    for run in _UNSPACED.findall(word):
+        folded += [fold(pair) for pair in _pairs(run) if pair != word]
+    return tuple(term for term in folded if 0 < len(term) <= MAX_TERM_LENGTH)
 
 
-def query(text: str) -> str | None:
-    """The text of a PostgreSQL tsquery that matches a document with any term of `text`; none if it has no term."""
-    distinct = list(dict.fromkeys(terms(text)))[:MAX_QUERY_TERMS]
-    return " | ".join(map(_quote, distinct)) or None
+@lru_cache(maxsize=65_536)
+def _stems_of(word: str) -> frozenset[str]:
+    return frozenset(analyse(word))
 
 
 @lru_cache(maxsize=65_536)
@@ -127,5 +144,5 @@ _ARABIC_SUFFIXES: Final = ("ها", "ان", "ات", "ون", "ين", "يه", "ه",
 STOP_WORDS: Final = frozenset(fold(word) for word in f"{stop_words.ENGLISH} {stop_words.ARABIC}".split())
 
 
-def _quote(term: str) -> str:
-    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
+def _pairs(run: str) -> Iterator[str]:
+    return (run[at : at + 2] for at in range(len(run) - 1))

@@ -28,8 +28,18 @@ class PageFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the sync to `commit` is that runs now: `done` of the `total` changed files."""
+
+    commit: str
+    done: int
+    total: int
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Vault:
-    """The state of one vault: its pages equal `synced_commit` (none: never synced)."""
+    """The state of one vault: its pages equal `synced_commit` (none: never synced). `progress`: none, no sync runs."""
 
     vault: str
     synced_commit: str | None
@@ -37,13 +47,17 @@ class Vault:
     last_result: SyncResult | None
     pages_changed: int
     errors: tuple[PageFailure, ...]
+    progress: Progress | None = None
 
 
-GET: Final = """
-SELECT vault, synced_commit, last_sync, last_result, pages_changed, errors FROM vaults WHERE vault = $1
-"""
+COLUMNS: Final = (
+    "vault, synced_commit, last_sync, last_result, pages_changed, errors, "
+    "progress_commit, progress_done, progress_total, progress_started_at"
+)
+GET: Final = f"SELECT {COLUMNS} FROM vaults WHERE vault = $1"  # noqa: S608 - constants
+LISTED: Final = f"SELECT {COLUMNS} FROM vaults ORDER BY vault"  # noqa: S608 - constants
 LATEST_SYNC: Final = "SELECT max(last_sync) FROM vaults"
-RECORD: Final = """
+RECORD: Final = f"""
 INSERT INTO vaults (vault, synced_commit, last_sync, last_result, pages_changed, errors)
 VALUES ($1, $2, now(), $3, $4, $5::text::jsonb)
 ON CONFLICT (org, vault) DO UPDATE SET
@@ -51,8 +65,20 @@ ON CONFLICT (org, vault) DO UPDATE SET
     last_sync = excluded.last_sync,
     last_result = excluded.last_result,
     pages_changed = excluded.pages_changed,
-    errors = excluded.errors
-RETURNING vault, synced_commit, last_sync, last_result, pages_changed, errors
+    errors = excluded.errors,
+    progress_commit = NULL, progress_done = NULL, progress_total = NULL, progress_started_at = NULL
+RETURNING {COLUMNS}
+"""  # noqa: S608 - constants
+# A sync that goes on after a crash has begun when it began.
+PROGRESS: Final = """
+INSERT INTO vaults AS v (vault, progress_commit, progress_done, progress_total, progress_started_at)
+VALUES ($1, $2, $3, $4, now())
+ON CONFLICT (org, vault) DO UPDATE SET
+    progress_commit = excluded.progress_commit,
+    progress_done = excluded.progress_done,
+    progress_total = excluded.progress_total,
+    progress_started_at = CASE WHEN v.progress_commit = excluded.progress_commit THEN v.progress_started_at
+        ELSE excluded.progress_started_at END
 """
 
 TRY_LOCK: Final = """
@@ -75,8 +101,24 @@ async def get(connection: Connection, vault: str) -> Vault | None:
     return None if row is None else _from_row(row)
 
 
+async def may_read(connection: Connection, vault: str) -> bool:
+    """May the bound principal read the vault, whether or not it was ever synced?"""
+    allowed: bool = await connection.fetchval("SELECT bound_to_vault('readable', $1)", vault)
+    return allowed
+
+
+async def listed(connection: Connection) -> tuple[Vault, ...]:
+    """Every vault that the binding may read and that was ever synced or is being synced, by name."""
+    return tuple(_from_row(row) for row in await connection.fetch(LISTED))
+
+
+async def progress(connection: Connection, vault: str, commit: str, done: int, total: int) -> None:
+    """Say that the sync to `commit` has applied `done` of `total` changed files; `record_sync` ends it."""
+    await connection.execute(PROGRESS, vault, commit, done, total)
+
+
 async def latest_sync(connection: Connection) -> datetime | None:
-    """When any vault of the bound org was last synced; none if none was."""
+    """When any vault that the binding may read was last synced; none if none was."""
     synced: datetime | None = await connection.fetchval(LATEST_SYNC)
     return synced
 
@@ -105,4 +147,7 @@ def _from_row(row: Row) -> Vault:
         last_result=None if row["last_result"] is None else SyncResult(row["last_result"]),
         pages_changed=row["pages_changed"],
         errors=tuple(PageFailure(**each) for each in json.loads(row["errors"])),
+        progress=None
+        if row["progress_commit"] is None
+        else Progress(row["progress_commit"], row["progress_done"], row["progress_total"], row["progress_started_at"]),
     )
