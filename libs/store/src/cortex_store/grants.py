@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cortex_contracts.rpc.ingest import Access
-from cortex_store.connection import Connection
+from cortex_store.connection import Connection, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ LIST: Final = """
 SELECT namespace, agent, can_write FROM namespace_grants
 WHERE bound_to('readable', namespace) AND ($1::text IS NULL OR namespace = $1) ORDER BY namespace, agent
 """
+OF_AGENT: Final = "SELECT namespace, agent, can_write FROM namespace_grants WHERE agent = $1 ORDER BY namespace"
 OWNS: Final = "SELECT bound_to('owned', $1)"
 
 
@@ -46,7 +47,13 @@ async def put(connection: Connection, grant: Grant) -> None:
 
 async def granted(connection: Connection, namespace: str | None) -> tuple[Grant, ...]:
     """The grants of a namespace (none: of every one) that the principal may read."""
-    return tuple(
-        Grant(row["namespace"], row["agent"], Access.WRITE if row["can_write"] else Access.READ)
-        for row in await connection.fetch(LIST, namespace)
-    )
+    return tuple(_grant(row) for row in await connection.fetch(LIST, namespace))
+
+
+async def of_agent(connection: Connection, agent: str) -> tuple[Grant, ...]:
+    """The grants of an agent in the bound org."""
+    return tuple(_grant(row) for row in await connection.fetch(OF_AGENT, agent))
+
+
+def _grant(row: Row) -> Grant:
+    return Grant(row["namespace"], row["agent"], Access.WRITE if row["can_write"] else Access.READ)
