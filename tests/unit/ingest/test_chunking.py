@@ -64,6 +64,35 @@ def test_paragraphs_stay_whole_while_they_fit() -> None:
     assert [len(passage.text.split()) for passage in passages(body, 600)] == [100, 100]
 
 
+def test_a_heading_that_says_more_than_its_path_is_text_too() -> None:
+    [found] = passages("# See [the plan](https://example.org/plan)\n\ntext")
+    assert found == Passage(("See the plan",), "# See [the plan](https://example.org/plan)\n\ntext")
+    [first, *_] = passages(f"# {'word ' * 100}\n\ntext")
+    assert len(first.heading_path[0]) <= 200
+    assert first.text.count("word") == 100
+
+
+def test_code_and_tables_stay_whole_while_they_fit() -> None:
+    code = "```\n" + "line of code\n\n" * 20 + "```"
+    table = "| a | b |\n|---|---|\n" + "| c | d |\n" * 20
+    text = "word " * 40
+    found = [passage.text for passage in passages(f"{text}\n\n{code}\n\n{text}\n\n{table}\n\n{text}", 320)]
+    assert code in found
+    assert any(table.strip() in passage for passage in found)
+
+
+def test_text_without_spaces_is_cut_after_its_sentences() -> None:
+    sentence = "書" * 50 + "。"
+    assert [passage.text for passage in passages(sentence * 5, 120)] == [sentence * 2, sentence * 2, sentence]
+
+
+def test_letters_and_emoji_are_not_torn() -> None:
+    for unit in ("e\u0301", "👩\u200d💻", "हि", "👍🏽"):
+        found = passages(unit * 100, 101)
+        assert "".join(passage.text for passage in found) == unit * 100
+        assert all(passage.text.startswith(unit) and passage.text.endswith(unit) for passage in found)
+
+
 def test_an_empty_body_has_no_passages() -> None:
     assert passages("") == ()
     assert passages("\n \n") == ()

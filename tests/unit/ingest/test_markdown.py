@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cortex_ingest import markdown
+from cortex_ingest.chunking import Passage
 from cortex_ingest.errors import UnreadablePage
 from cortex_ingest.markdown import Document
 from cortex_store.assertions import assertions_of
@@ -46,134 +45,74 @@ def test_an_empty_page_is_found_by_its_title() -> None:
     assert [passage.text for passage in page("").passages] == ["Some page"]
 
 
-@pytest.mark.parametrize(
-    ("written", "tags"),
-    [
-        ("tags: [a, b]", ("a", "b")),
-        ("tags: a, b", ("a", "b")),
-        ("tags: مفهوم، قياس", ("مفهوم", "قياس")),
-        ("tags: a b", ("a", "b")),
-        ('tags: "#a #b"', ("a", "b")),
-        ("tags:\n  - a\n  - B b\n  - 2026", ("a", "B b", "2026")),
-        ("tag: a", ("a",)),
-        ("tags:", ()),
-        ("tags: {a: b}", ()),
-    ],
-)
-def test_tags_are_read_as_people_write_them(written: str, tags: tuple[str, ...]) -> None:
-    assert page(f"---\n{written}\n---\nbody").tags == tags
-
-
 def test_inline_tags_are_no_headings_numbers_addresses_or_code() -> None:
     body = (
         "#one (#two/three) #مشروع-النيل\n\n# Heading #four\n\n#12 a#five http://x/#six `#seven`\n\n```\n#eight\n```\n"
+        "\n%% #nine %% <!-- #ten -->\n\n%%\n#eleven\n\n%%\n\n<!--\n#twelve\n-->\n"
     )
     assert page(body).tags == ("one", "two/three", "مشروع-النيل", "four")
 
 
-def test_a_foreign_type_is_a_note_and_keeps_its_name() -> None:
-    found = page("---\ntype: project\n---\n")
-    assert (found.type, found.metadata["original_type"]) == ("note", "project")
-    assert page("no frontmatter").type == "note"
-
-
-def test_values_stay_what_was_typed() -> None:
-    fields = page(
-        "---\ncountry: no\nat: 12:30\nwhen: 2026-01-01T10:00:00Z\nphone: 0123\ncount: 3\nshare: 1.5\ndone: true\n---\n"
-    ).metadata
-    assert fields == {
-        "country": "no",
-        "at": "12:30",
-        "when": "2026-01-01T10:00:00Z",
-        "phone": "0123",
-        "count": 3,
-        "share": 1.5,
-        "done": True,
-    }
+@pytest.mark.parametrize("tag", ["हिन्दी", "日本語", "مُهِمّ", "🎉", "👩\u200d💻", "🇪🇬", "a_b-c/d", "1a", "می\u200cخواهم"])
+@pytest.mark.parametrize(
+    "around", ["#{}", "x #{}, y", "**#{}**", "(#{})", "#{}。", "#{}؟", "- [ ] #{}/\n", "> #{}.", "|#{}|\n|-|"]
+)
+def test_a_tag_is_a_word_of_any_script_or_an_emoji(around: str, tag: str) -> None:
+    assert page(around.format(tag)).tags == (tag,)
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    "body", ["#", "# a", "#12", "#-/_", "a#b", "\\#a", "#" + "x" * 101, "##a", "&#39;", "[a](#b)", "[[a#b]]"]
+)
+def test_other_signs_are_no_tags(body: str) -> None:
+    assert page(body).tags == ()
+
+
+def test_the_body_is_stored_as_it_was_written() -> None:
+    windows = page(b"\xef\xbb\xbf---\r\ntitle: T\r\n---\r\n> one  \r\n\ttwo \rthree\n\r\n")
+    assert (windows.title, windows.body, windows.problems) == ("T", "> one  \r\n\ttwo \rthree\n\r\n", ())
+    assert [passage.text for passage in windows.passages] == ["> one  \n\ttwo \nthree"]
+
+
+def test_a_title_is_no_quoted_heading_and_no_template() -> None:
+    assert page("> # Quoted\n").title == "Some page"
+    assert page("# {{title}}\n").title == "Some page"
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
     [
-        (
-            "---\ntitle: Re: the plan: part 2\nstatus: open\n---\nbody",
-            {"title": "Re: the plan: part 2", "status": "open"},
-        ),
-        ("---\nstatus: open\ntags:\n\t- a\n---\nbody", {"status": "open", "tags": ["a"]}),
-        ("---\nstatus: open\nrelated: [[a]], [[b]]\n---\nbody", {"status": "open", "related": "[[a]], [[b]]"}),
-        ("---\nstatus: open\nowner: @heba\n---\nbody", {"status": "open", "owner": "@heba"}),
-        ("---\nstatus: open\nbroken: [a,\n  b\n---\nbody", {"status": "open"}),
-        ("---\nstatus: shut\nstatus: open\n---\nbody", {"status": "open"}),
-        ("---\n- a\n- b\n---\nbody", {}),
-        ("---\njust text\n---\nbody", {}),
+        ("notes/e\u0301te\u0301.md", "été"),
+        ("> quote .md", "> quote"),
+        ("👩\u200d💻 team.md", "👩\u200d💻 team"),
+        ("notes/v2.3 notes.markdown", "v2.3 notes"),
+        ("notes/ .md", "untitled"),
     ],
 )
-def test_broken_frontmatter_keeps_the_body_and_is_noted(text: str, kept: dict[str, object]) -> None:
-    found = page(text)
-    assert found.metadata == kept
-    assert found.body == "body"
-    assert len(found.problems) == 1
+def test_the_name_of_a_file_is_a_title(path: str, title: str) -> None:
+    assert page("", path).title == title
+    assert page("", path).passages == (Passage((), title),)
 
 
-def test_a_missing_closing_fence_keeps_all_of_the_text() -> None:
-    found = page("---\ntitle: Open\n\nbody")
-    assert "body" in found.body
-    assert len(found.problems) == 1
+def test_a_nul_is_replaced_and_noted() -> None:
+    found = page(b"---\ntitle: a\x00b\n---\nbo\x00dy")
+    assert (found.title, found.body) == ("a\ufffdb", "bo\ufffddy")
+    assert found.problems == ("expected text, got 2 NUL characters; replaced by \ufffd",)
 
 
-def test_byte_order_marks_and_line_ends_do_not_matter() -> None:
-    windows = page(b"\xef\xbb\xbf---\r\ntitle: T\r\n---\r\nbody\r\n")
-    assert (windows.title, windows.body, windows.problems) == ("T", "body\n", ())
+def test_many_links_are_all_kept() -> None:
+    body = "\n".join(f"- [[page {number}]]" for number in range(20_000))
+    assert len(page(body).links) == 20_000
 
 
-@pytest.mark.parametrize(
-    "text", ["---\n---\nbody", "---\n\n---\nbody", "---\n# comment\n---\nbody", "---\na: 1\n...\nbody"]
-)
-def test_sparse_frontmatter_is_no_problem(text: str) -> None:
-    assert page(text).body == "body"
-    assert page(text).problems == ()
+@pytest.mark.parametrize("body", ["- " * 20_000, ">" * 20_000, "[" * 20_000, "*a **b " * 5_000, "<b " * 10_000])
+def test_what_nests_deeply_is_text(body: str) -> None:
+    assert "".join("".join(passage.text for passage in page(body).passages).split()) == "".join(body.split())
 
 
-def test_aliases_do_not_explode() -> None:
-    bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-        f"{name}: &{name} [{', '.join([f'*{last}'] * 9)}]\n"
-        for last, name in zip("abcdefghi", "bcdefghij", strict=True)
-    )
-    found = page(f"---\nstatus: open\n{bomb}---\nbody")
-    assert found.metadata["status"] == "open"
-    assert len(str(found.metadata)) < 2000
-    assert len(found.problems) == 1
-
-
-def test_deep_nesting_and_long_frontmatter_are_left_out() -> None:
-    assert page(f"---\na: {'[' * 5000}\n---\nbody").body == "body"
-    assert page(f"---\na: {'x' * 100_000}\n---\nbody").metadata == {}
-
-
-@pytest.mark.parametrize("tag", ["!!python/object/apply:os.getcwd []", "!!binary aGk=", "!!set {a, b}", "!custom x"])
-def test_tagged_values_execute_nothing(tag: str) -> None:
-    found = page(f"---\nstatus: open\nodd: {tag}\n---\nbody")
-    assert found.metadata["status"] == "open"
-    assert isinstance(found.metadata.get("odd", ""), str | dict | list)
-
-
-def test_what_no_database_stores_is_left_out() -> None:
-    assert page('---\nodd: "a\\0b\\ud800c"\n---\nbody').metadata["odd"] == "ab?c"
-
-
-def test_binary_data_is_no_page_and_broken_text_is_mended() -> None:
+def test_binary_data_is_no_page() -> None:
     with pytest.raises(UnreadablePage):
         page(b"\x89PNG\x00\x01")
-    assert page(b"\xe9t\xe9").body == "\N{REPLACEMENT CHARACTER}t\N{REPLACEMENT CHARACTER}"
-    assert len(page(b"\xe9t\xe9").problems) == 1
-
-
-@given(st.text(), st.text())
-def test_any_text_is_a_page_that_keeps_its_body(head: str, body: str) -> None:
-    clean = body.replace("\x00", "").replace("\r", "")
-    found = page(f"---\n{head}\n---\n{clean}".replace("\x00", ""))
-    assert found.body.endswith(clean)
-    assert found.passages
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLE.rglob("*.md")), ids=lambda path: path.stem)

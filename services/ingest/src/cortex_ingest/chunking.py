@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from markdown_it.token import Token
 
+from cortex_ingest import outline
 from cortex_ingest.syntax import plain
 
 MAX_CHARS: Final = 1200
 """Longest text of a chunk: with its headings it stays below the 512 tokens of small embedding models (about three
 characters a token in Arabic, four in English)."""
 
-# Where a long passage is cut, best place first: between lines, after a sentence, between words.
-_CUTS: Final = (re.compile(r"\n+"), re.compile(r"(?<=[.!?؟。！？;؛])\s+"), re.compile(r"\s+"))
+MAX_HEADING: Final = 200
+"""Longest heading of a path; a longer one is text too."""
+
+# Where a long passage is cut, best place first: between paragraphs, between lines, after a sentence (what is written
+# without spaces has none there), between words.
+_CUTS: Final = (
+    re.compile(r"\n[^\S\n]*\n\s*"),
+    re.compile(r"\n+"),
+    re.compile(r"(?<=[.!?؟;؛…])\s+|(?<=[。！？；])\s*"),
+    re.compile(r"\s+"),
+)
+MAX_MARKS: Final = 16
+"""Characters of what a reader sees as one."""
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +67,7 @@ class Section:
 
 def _sections(body: str, tokens: Sequence[Token]) -> Iterator[Section]:
     lines = body.split("\n")
+    deepest = outline.deepest_level(int(token.tag[1:]) for token in tokens if _is_heading(token))
     headings: list[tuple[int, str]] = []
     blocks: list[str] = []
     # A block is cut where the next one starts: what makes no token (link definitions) stays with the one before it.
@@ -63,17 +78,23 @@ def _sections(body: str, tokens: Sequence[Token]) -> Iterator[Section]:
         first, end = token.map
         blocks.append("\n".join(lines[position:first]))
         position = first
-        if token.type == "heading_open":
+        if _is_heading(token) and (level := int(token.tag[1:])) <= deepest:
             yield _section(headings, blocks)
-            level = int(token.tag[1:])
-            headings = [(outer, text) for outer, text in headings if outer < level]
-            headings.append((level, plain(tokens[place + 1])))
-            blocks, position = [], end
+            text = plain(tokens[place + 1])[:MAX_HEADING].strip()
+            headings = [(outer, heading) for outer, heading in headings if outer < level]
+            headings.append((level, text))
+            written = "\n".join(lines[first:end])
+            # A heading says more than its path when it has links, comments or too many words.
+            blocks, position = ([] if _WORD.findall(written) == _WORD.findall(text) else [written]), end
     yield _section(headings, [*blocks, "\n".join(lines[position:])])
 
 
 def _section(headings: Sequence[tuple[int, str]], blocks: Sequence[str]) -> Section:
     return Section(tuple(text for _, text in headings if text), tuple(block for block in blocks if block.strip()))
+
+
+def _is_heading(token: Token) -> bool:
+    return token.type == "heading_open" and not token.level
 
 
 def _pack(blocks: Sequence[str], max_chars: int) -> Iterator[str]:
@@ -96,7 +117,11 @@ def _split(text: str, max_chars: int, cuts: Sequence[re.Pattern[str]] = _CUTS) -
             yield text
         return
     if not cuts:
-        yield from (text[start : start + max_chars] for start in range(0, len(text), max_chars))
+        start = 0
+        while start < len(text):
+            end = _between_letters(text, start + max_chars)
+            yield text[start:end]
+            start = end
         return
     held_from, end = 0, 0
     # Take as many parts together as fit, with what stands between them.
@@ -114,3 +139,20 @@ def _parts(text: str, cut: re.Pattern[str]) -> Iterator[tuple[int, int]]:
         yield start, gap.start()
         start = gap.end()
     yield start, len(text)
+
+
+def _between_letters(text: str, end: int) -> int:
+    """The nearest place up to `end` that is not within a letter with its marks or an emoji."""
+    place = end
+    while place > end - MAX_MARKS and text[place - 1 : place + 1] and _joins(text, place):
+        place -= 1
+    return end if _joins(text, place) else place
+
+
+def _joins(text: str, place: int) -> bool:
+    joined = "\N{ZERO WIDTH JOINER}"
+    return place < len(text) and (
+        text[place - 1] == joined
+        or text[place] == joined
+        or unicodedata.category(text[place]) in ("Mn", "Me", "Mc", "Sk")
+    )

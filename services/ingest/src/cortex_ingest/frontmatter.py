@@ -1,162 +1,163 @@
-"""Frontmatter: the YAML that a page starts with, read as people really write it.
+"""Frontmatter: the fields that a page starts with, as people really write them.
 
-Values stay what was typed: dates and times are strings, only `true` and `false` are booleans, and numbers are read when
-they are plain ones (YAML 1.2 core schema). Anchors and aliases are refused, so a small file cannot become a huge value.
+YAML or JSON between `---`, JSON between `;;;` or by itself, TOML between `+++`. What cannot be read as fields is no
+frontmatter: it stays in the body, so nothing that was written is lost.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import yaml
 from pydantic import JsonValue
 
-MAX_CHARS: Final = 64_000
-MAX_NESTING: Final = 50
+from cortex_ingest.field_values import MAX_CHARS, InvalidFrontmatter, Values
+from cortex_ingest.page_text import storable, unix_lines
 
-_FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_FIELD = re.compile(r"^(?P<key>[^\W\d][\w .-]*?)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
+MAX_NOTED: Final = 10
+"""So many fields are named in a note."""
+
+_END = r"[ \t]*(?:\r\n|\n|\r|\Z)"
+_OPENING = re.compile(r"(?P<fence>---|\+\+\+|;;;)[ \t]*(?:\r\n|\n|\r)")
+_CLOSING: Final = {
+    "---": re.compile(rf"(?<=[\r\n])(?:---|\.\.\.){_END}"),
+    "+++": re.compile(rf"(?<=[\r\n])\+\+\+{_END}"),
+    ";;;": re.compile(rf"(?<=[\r\n]);;;{_END}"),
+}
+_FIELD = re.compile(r"(?P<key>[^\s#\-\[\]{}&*|>!%@`,?:][^\n:]{0,99}?)[ \t]*:(?:[ \t]+(?P<value>.*))?")
+_FIELD_AHEAD = re.compile(rf"\s*(?:#[^\r\n]*[\r\n]\s*)*(?:{_FIELD.pattern}|[\"'\w-]+[ \t]*=.*)(?:\r|\n|\Z)")
+_CONTINUED = re.compile(r"[ \t#\-\]}]|\Z")
+_OBJECT = re.compile(r'\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
+_PLACEHOLDER = re.compile(r"\{\{.*?\}\}|<%.*?%>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """The fields before a page's body, and what was wrong with them."""
+    """The fields before a page's body, and what a person should mend in them."""
 
     fields: Mapping[str, JsonValue]
     body: str
     problems: tuple[str, ...] = ()
+    duplicates: tuple[str, ...] = ()
+    """Fields that are there more than once; the last one counts."""
 
 
 def split(text: str) -> Frontmatter:
-    """Separate frontmatter and body. Never fails: what cannot be read is left out and noted, the body is kept."""
-    opening = _FENCE.match(text)
-    if opening is None:
+    """Separate frontmatter and body, which keeps its line ends. Never fails: what cannot be read is noted."""
+    try:
+        return read(text)
+    except InvalidFrontmatter as error:
+        invalid = error
+    salvaged = _by_field(text, invalid)
+    return salvaged or Frontmatter({}, text, (f"the frontmatter was taken as text: {invalid}",))
+
+
+def read(text: str) -> Frontmatter:
+    """Separate frontmatter and body, strictly.
+
+    Raises:
+        InvalidFrontmatter: there is one that cannot be read.
+    """
+    values = Values()
+    if _OBJECT.match(text):
+        fields, end = values.from_json(text[:MAX_CHARS])
+        after = re.compile(_END).match(text, end)
+        return _found(fields, text[after.end() :], values) if after else Frontmatter({}, text)
+    block = _block(text)
+    if block is None:
         return Frontmatter({}, text)
-    start = opening.end() + 1
-    closing = _CLOSING.search(text, start)
-    if closing is None:
-        return Frontmatter({}, text, ("the frontmatter has no closing ---; all of the file was taken as its body",))
-    raw, body = text[start : closing.start()], text[closing.end() :]
-    if len(raw) > MAX_CHARS:
-        return Frontmatter({}, body, (f"the frontmatter is longer than {MAX_CHARS} characters; it was left out",))
-    fields, problems = _read(raw)
-    return Frontmatter(fields, body, problems)
-
-
-def _read(raw: str) -> tuple[dict[str, JsonValue], tuple[str, ...]]:
-    duplicates: list[str] = []
-    try:
-        value = _load(raw, duplicates)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        return _read_by_field(raw, f"the frontmatter is not valid YAML ({_place(error)})")
+    fence, raw, body = block
+    value = values.from_toml(raw) if fence == "+++" else _json_or_yaml(raw, values)
     if value is None:
-        return {}, ()
+        value = {}
     if not isinstance(value, dict):
-        return {}, (f"expected fields in the frontmatter, got a {type(value).__name__}; it was left out",)
-    return {str(key): item for key, item in value.items()}, tuple(duplicates)
+        raise InvalidFrontmatter(f"it has no fields, it is {'a list' if isinstance(value, list) else 'text'}")
+    return _found(value, body, values)
 
 
-def _read_by_field(raw: str, problem: str) -> tuple[dict[str, JsonValue], tuple[str, ...]]:
-    """Each top-level field by itself: one that is not YAML is what was typed after its colon, or is left out."""
-    blocks: list[list[str]] = []
-    for line in raw.expandtabs(2).split("\n"):
-        if _FIELD.match(line):
-            blocks.append([line])
-        elif blocks:
-            blocks[-1].append(line)
-    fields: dict[str, JsonValue] = {}
-    lost = []
-    for block in blocks:
-        found = _FIELD.match(block[0])
-        assert found is not None
-        key, typed = found["key"], (found["value"] or "").strip()
+def _json_or_yaml(raw: str, values: Values) -> JsonValue:
+    if _OBJECT.match(raw):
         try:
-            value = _load("\n".join(block), [])
-            fields[key] = value[key] if isinstance(value, dict) else None
-        except (yaml.YAMLError, RecursionError, ValueError, KeyError):
-            if typed and not typed.startswith(("*", "&")) and not any(line.strip() for line in block[1:]):
-                fields[key] = clean(typed)
-            else:
-                lost.append(key)
-    outcome = f"without {', '.join(lost)}" if lost else "all of them were kept"
-    return fields, (f"{problem}; its fields were read one by one, {outcome}",)
+            fields, end = values.from_json(raw)
+        except InvalidFrontmatter:
+            # Perhaps it is the JSON that YAML knows too: with comments, without quotes.
+            return values.from_yaml(raw)
+        if not raw[end:].strip():
+            return fields
+    return values.from_yaml(raw)
 
 
-class _Loader(yaml.SafeLoader):
-    """Safe YAML in the core schema of YAML 1.2, without aliases."""
-
-    # Not inherited: YAML 1.1 turns `no` into false, 12:30 into 750 and a date into an object.
-    yaml_implicit_resolvers: Final = {}  # type: ignore[misc]
-
-    def __init__(self, text: str, problems: list[str]) -> None:
-        super().__init__(text)
-        self._problems = problems
-
-    def fetch_flow_collection_start(self, token_class: type[yaml.Token]) -> None:
-        # Its scanner takes quadratic time in the depth.
-        if self.flow_level >= MAX_NESTING:
-            raise yaml.YAMLError("too deeply nested")
-        super().fetch_flow_collection_start(token_class)
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed here")
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if key.value in seen if isinstance(key, yaml.ScalarNode) else False:
-                self._problems.append(f"the field {key.value[:60]} is there twice; the last one counts")
-            seen.add(str(key.value))
-        return super().construct_mapping(node, deep)
+def is_placeholder(text: str) -> bool:
+    """Whether `text` is what a template leaves to be filled in: `{{title}}`, `<% tp.file.title %>`."""
+    return bool(_PLACEHOLDER.fullmatch(text))
 
 
-for _tag, _pattern, _first in (
-    ("tag:yaml.org,2002:bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
-    ("tag:yaml.org,2002:int", r"^[-+]?(?:0|[1-9][0-9]{0,17})$", "-+0123456789"),
-    ("tag:yaml.org,2002:float", r"^[-+]?(?:0|[1-9][0-9]*)\.[0-9]+(?:[eE][-+]?[0-9]+)?$", "-+0123456789"),
-    ("tag:yaml.org,2002:null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
-):
-    _Loader.add_implicit_resolver(_tag, re.compile(_pattern), list(_first))
+def _found(fields: Mapping[str, JsonValue], body: str, values: Values) -> Frontmatter:
+    names = tuple(dict.fromkeys(values.duplicates))
+    problems = tuple(f"the field {name[:60]} is there twice; the last one counts" for name in names[:MAX_NOTED])
+    return Frontmatter(fields, body, problems, names)
 
 
-def _load(raw: str, problems: list[str]) -> JsonValue:
-    loader = _Loader(raw, problems)
+def _block(text: str) -> tuple[str, str, str] | None:
+    """Fence, inside (with `\\n` as line ends) and what follows; none if the page has no frontmatter."""
+    opening = _OPENING.match(text)
+    if opening is None:
+        return None
+    fence = opening["fence"]
+    closing = _CLOSING[fence].search(text, opening.end())
+    if closing is None:
+        if _FIELD_AHEAD.match(text, opening.end(), opening.end() + MAX_CHARS):
+            raise InvalidFrontmatter(f"it has no closing {fence}")
+        # A line across the page.
+        return None
+    if closing.start() - opening.end() > MAX_CHARS:
+        raise InvalidFrontmatter(f"it is longer than {MAX_CHARS} characters")
+    return fence, unix_lines(text[opening.end() : closing.start()]), text[closing.end() :]
+
+
+def _by_field(text: str, invalid: InvalidFrontmatter) -> Frontmatter | None:
+    """Each top-level field of YAML by itself: one that is not YAML is the text that was typed. None if there are other
+    lines than fields: then it is prose between two lines."""
     try:
-        return _json(loader.get_single_data())
-    finally:
-        loader.dispose()
+        block = _block(text)
+    except InvalidFrontmatter:
+        return None
+    if block is None or block[0] != "---":
+        return None
+    parts: list[list[str]] = []
+    for line in block[1].split("\n"):
+        if _FIELD.fullmatch(line):
+            parts.append([line])
+        elif not _CONTINUED.match(line):
+            return None
+        elif parts:
+            parts[-1].append(line)
+        elif line.strip() and not line.startswith("#"):
+            return None
+    if not parts:
+        return None
+    fields: dict[str, JsonValue] = {}
+    typed: list[str] = []
+    values = Values()
+    for lines in parts:
+        try:
+            value = values.from_yaml("\n".join(map(_without_tabs, lines)))
+        except InvalidFrontmatter:
+            value = None
+        if not isinstance(value, dict):
+            key, _, written = "\n".join(lines).partition(":")
+            typed.append(key.strip())
+            value = {key.strip(): storable(written.strip())}
+        fields |= value
+    if typed and all("{{" in str(fields[key]) or "<%" in str(fields[key]) for key in typed):
+        # A template is no mistake.
+        return Frontmatter(fields, block[2])
+    kept = f"; kept as typed: {', '.join(key[:60] for key in typed[:MAX_NOTED])}" if typed else ""
+    return Frontmatter(fields, block[2], (f"the frontmatter was read field by field: {invalid}{kept}",))
 
 
-def _json(value: object) -> JsonValue:
-    """A YAML value as JSON; explicitly tagged ones (`!!binary`, `!!set`, dates) become text."""
-    match value:
-        case None | bool() | int():
-            return value
-        case float():
-            return value if math.isfinite(value) else str(value)
-        case str():
-            return clean(value)
-        case list() | tuple():
-            return [_json(item) for item in value]
-        case dict():
-            return {clean(str(key)): _json(item) for key, item in value.items()}
-    return clean(str(value))
-
-
-def clean(text: str) -> str:
-    """`text` without what no database stores: NUL and lone surrogates, which YAML escapes can spell."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
-
-
-def _place(error: Exception) -> str:
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        # The fence is the first line of the file.
-        return f"{error.problem} in line {error.problem_mark.line + 2}"
-    return "too deeply nested" if isinstance(error, RecursionError) else str(error)[:100]
+def _without_tabs(line: str) -> str:
+    text = line.lstrip(" \t")
+    return line[: len(line) - len(text)].expandtabs(2) + text

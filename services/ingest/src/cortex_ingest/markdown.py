@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from markdown_it.token import Token
 from pydantic import JsonValue
 
-from cortex_ingest import chunking, frontmatter, links, slugs, syntax
+from cortex_contracts.rpc.pages import PageDraft, PageType
+from cortex_ingest import chunking, frontmatter, links, page_fields, slugs, syntax
 from cortex_ingest.chunking import Passage
-from cortex_ingest.errors import UnreadablePage
-
-TYPES: Final = ("company", "person", "concept", "meeting", "deal", "source", "note")
-FALLBACK_TYPE: Final = "note"
-ORIGINAL_TYPE: Final = "original_type"
-"""Where the metadata keeps a type that is none of ours."""
+from cortex_ingest.notation import TAG
+from cortex_ingest.page_text import decode, storable, unix_lines
 
 MAX_TITLE: Final = 300
-MAX_TAGS: Final = 100
-MAX_ALIASES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file says. `slug` is none when the frontmatter gives it none; `passages` is never empty."""
+    """What a file says. `slug` is none when the frontmatter gives it none; `passages` is never empty; `body` has the
+    line ends and spaces of the file; `problems` are what a person should mend."""
 
     slug: str | None
     title: str
@@ -48,96 +44,67 @@ def read(path: str, content: bytes) -> Document:
     Raises:
         UnreadablePage: it is not text.
     """
-    text, problems = _decode(content)
+    text, problems = decode(content)
     head = frontmatter.split(text)
-    fields = dict(head.fields)
-    tokens = syntax.parse(head.body)
-    problems += head.problems
-    kind, known = _type(fields.get("type"))
-    if not known:
-        fields[ORIGINAL_TYPE] = fields["type"]
-    title = _line(fields.get("title")) or _first_heading(tokens) or _stem(path)
-    passages = chunking.chunk(head.body, tokens) or (Passage((), title),)
-    slug = _line(fields.get("slug"))
+    return document(path, head.fields, head.body, problems + head.problems)
+
+
+def compose(slug: str, draft: PageDraft) -> Document:
+    """The page that a draft says; tags and links of its body count too, the draft's tags first."""
+    fields: dict[str, JsonValue] = {"type": draft.type.value, "title": draft.title, "tags": [*draft.tags]}
+    said: dict[str, JsonValue] = {}
+    if draft.effective_date is not None:
+        said["effective_date"] = draft.effective_date.isoformat()
+    if draft.sources:
+        said["sources"] = [storable(source) for source in draft.sources]
+    composed = document(f"{slug}.md", fields | said, storable(draft.body_markdown), ())
+    return replace(composed, slug=slug, title=storable(draft.title), metadata=said)
+
+
+def document(path: str, fields: Mapping[str, JsonValue], body: str, problems: tuple[str, ...]) -> Document:
+    """The page of fields and a body, whose file is at `path`; `problems` are known already."""
+    text = unix_lines(body)
+    tokens = syntax.parse(text)
+    title = (
+        page_fields.line(page_fields.value_of(fields, "title"))
+        or page_fields.line(_first_heading(tokens))
+        or _stem(path)
+    )
+    slug = page_fields.line(page_fields.value_of(fields, "slug"))
+    metadata, mistyped = page_fields.metadata(fields)
+    tags, odd_tags = page_fields.tags(fields, inline_tags(tokens))
+    aliases, odd_aliases = page_fields.aliases(fields)
     return Document(
-        slug=slugs.slugify(slug) if slug else None,
+        slug=slugs.given(slug),
         title=title[:MAX_TITLE],
-        type=kind,
-        tags=_unique((*_names(fields.get("tags", fields.get("tag"))), *_inline_tags(tokens)))[:MAX_TAGS],
-        aliases=_unique(_names(fields.get("aliases", fields.get("alias")), spaces=False))[:MAX_ALIASES],
-        metadata=fields,
-        created=_created(fields),
-        body=head.body,
-        passages=passages,
-        links=links.targets(tokens, path),
-        problems=problems,
+        type=page_fields.page_type(fields) or PageType.NOTE.value,
+        tags=tags,
+        aliases=aliases,
+        metadata=metadata,
+        created=page_fields.created(fields),
+        body=body,
+        passages=chunking.chunk(text, tokens) or (Passage((), title),),
+        links=tuple(dict.fromkeys((*links.targets(tokens, path), *links.in_fields(dict(fields), path)))),
+        problems=(*problems, *mistyped, *odd_tags, *odd_aliases),
     )
 
 
-def _decode(content: bytes) -> tuple[str, tuple[str, ...]]:
-    if b"\x00" in content:
-        raise UnreadablePage("expected text in UTF-8, got binary data")
-    try:
-        text = content.decode("utf-8-sig")
-        problems: tuple[str, ...] = ()
-    except UnicodeDecodeError as error:
-        text = content.decode("utf-8-sig", "replace")
-        problems = (f"expected text in UTF-8, byte {error.start} is not; such bytes were replaced",)
-    return text.replace("\r\n", "\n").replace("\r", "\n"), problems
-
-
-def _type(value: JsonValue) -> tuple[str, bool]:
-    """A type of ours, and whether the page has it or none."""
-    if value is None or value == "":
-        return FALLBACK_TYPE, True
-    name = str(value).strip().lower()
-    return (name, True) if name in TYPES else (FALLBACK_TYPE, False)
-
-
-def _created(fields: Mapping[str, JsonValue]) -> datetime | None:
-    """When the page says that it was written; a day counts from its start in UTC."""
-    for name in ("created", "date"):
-        try:
-            written = datetime.fromisoformat(_line(fields.get(name)))
-        except ValueError:
-            continue
-        return written.astimezone(UTC) if written.tzinfo else written.replace(tzinfo=UTC)
-    return None
-
-
-def _line(value: JsonValue) -> str:
-    """A plain value as one line of text; empty for anything else."""
-    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
-
-
-def _names(value: JsonValue, *, spaces: bool = True) -> Iterator[str]:
-    """Tags or aliases as people write them: a list, or a text with commas, or (tags only) with spaces and `#`."""
-    if isinstance(value, list):
-        for item in value:
-            yield _line(item).removeprefix("#").strip()
-    elif text := _line(value):
-        for part in re.split(r"[,،]" if not spaces or re.search(r"[,،]", text) else r"\s", text):
-            yield part.strip().removeprefix("#").strip()
-
-
-def _inline_tags(tokens: Sequence[Token]) -> Iterator[str]:
+def inline_tags(tokens: Iterable[Token]) -> Iterator[str]:
+    """The tags in a text, as they are written there."""
     for token in tokens:
-        if token.type == syntax.TAG:
-            yield token.content.strip("/")
-        yield from _inline_tags(token.children or ())
-
-
-def _unique(names: Iterable[str]) -> tuple[str, ...]:
-    """Each name once whatever its case, as it was written first."""
-    return tuple({name.casefold(): name for name in reversed([*names]) if name}.values())[::-1]
+        if token.type == TAG:
+            yield token.content
+        yield from inline_tags(token.children or ())
 
 
 def _first_heading(tokens: Sequence[Token]) -> str:
     for place, token in enumerate(tokens):
-        if token.type == "heading_open" and token.tag == "h1":
-            return " ".join(syntax.plain(tokens[place + 1]).split())
+        if token.type == "heading_open" and token.tag == "h1" and not token.level:
+            return syntax.plain(tokens[place + 1])
     return ""
 
 
 def _stem(path: str) -> str:
-    return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    # Some systems write the names of files decomposed.
+    name = unicodedata.normalize("NFC", storable(path.rsplit("/", 1)[-1].rsplit(".", 1)[0]))
+    return " ".join(name.split()) or slugs.UNTITLED
