@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import numpy as np
 import pytest
 
 from cortex_contracts.errors import Unavailable
-from cortex_contracts.messages.events import PageEvent
+from cortex_contracts.messages.events import PageEvent, SyncEvent
 from cortex_ingest.git_repository import GitRepository
 from cortex_ingest.vault_pages import VaultPages
 from cortex_ingest.vault_sync import VaultSync
 from cortex_providers.embedder import TextKind, Vectors
 from cortex_store import links, pages, vaults
 from cortex_store.database import Database
-from cortex_store.pages import Page
+from cortex_store.pages import NewPage, Page
 from cortex_store.vaults import Vault
 from cortex_testkit.postgres_server import PostgresDatabase
 
@@ -86,6 +86,24 @@ class FakeEmbedder:
         return normalised
 
 
+class WatchedPages(VaultPages):
+    """The pages of a vault; `before_change` is called before each change of them, and may raise."""
+
+    before_change: Callable[[], None]
+
+    async def write(self, page: NewPage) -> None:
+        self.before_change()
+        await super().write(page)
+
+    async def delete(self, slug: str, path: str, commit: str) -> bool:
+        self.before_change()
+        return await super().delete(slug, path, commit)
+
+    async def finish(self, *arguments: Any, **options: Any) -> None:
+        self.before_change()
+        await super().finish(*arguments, **options)
+
+
 @dataclass
 class SyncedVault:
     """A vault with everything that a sync of it touches."""
@@ -98,12 +116,22 @@ class SyncedVault:
     branch: str = "main"
     org: str = "local"
     deliveries: int = 0
+    interruption: BaseException | None = None
+    changes_left: int = 0
+    """So many changes of pages are made before the `interruption`."""
 
     def repository(self) -> GitRepository:
         return GitRepository(str(self.git.folder), self.branch, self.mirror)
 
     def pages(self) -> VaultPages:
-        return VaultPages(self.database, self.org, NAME, lambda: None)
+        pages = WatchedPages(self.database, self.org, NAME, lambda: None)
+        pages.before_change = self._change
+        return pages
+
+    def _change(self) -> None:
+        if self.interruption is not None and self.changes_left == 0:
+            raise self.interruption
+        self.changes_left -= 1
 
     async def sync(self, message_id: str | None = None, *, quiet: bool = False) -> Vault:
         """Run a sync and return the state that it left."""
@@ -133,18 +161,29 @@ class SyncedVault:
             return {link.target: link.slug for link in await links.from_page(connection, page.id)}
 
     async def events(self) -> list[tuple[str, str | None]]:
-        """Operation and slug of every event so far, in order; they are taken out."""
+        """Operation and slug of every event about a page so far, in order; all events are taken out."""
+        found = []
+        for subject, body in await self._take_events():
+            if subject.startswith("cortex.v1.evt.page."):
+                event = PageEvent.model_validate_json(body)
+                assert subject == f"cortex.v1.evt.page.{event.op}.{self.org}.{NAME}"
+                found.append((event.op.value, event.slug))
+        return found
+
+    async def progress_events(self) -> list[SyncEvent]:
+        """Every event about a sync that runs so far, in order; all events are taken out."""
+        of_syncs = f"cortex.v1.evt.sync.{self.org}.{NAME}"
+        return [
+            SyncEvent.model_validate_json(body) for subject, body in await self._take_events() if subject == of_syncs
+        ]
+
+    async def _take_events(self) -> list[tuple[str, bytes]]:
         connection = await asyncpg.connect(self.runtime_url)
         try:
             rows = await connection.fetch("DELETE FROM outbox RETURNING id, subject, body")
         finally:
             await connection.close()
-        found = []
-        for row in sorted(rows, key=lambda row: int(row["id"])):
-            event = PageEvent.model_validate(json.loads(row["body"]))
-            assert row["subject"] == f"cortex.v1.evt.page.{event.op}.{self.org}.{NAME}"
-            found.append((event.op.value, event.slug))
-        return found
+        return [(row["subject"], row["body"]) for row in sorted(rows, key=lambda row: int(row["id"]))]
 
 
 @pytest.fixture

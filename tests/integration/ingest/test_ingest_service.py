@@ -25,6 +25,19 @@ from cortex_contracts.messages.dead_letter import DeadLetter
 from cortex_contracts.messages.events import PageEvent
 from cortex_contracts.permissions import OPERATOR, inbox_prefix
 from cortex_contracts.rpc.ingest import SYNC_STATUS, SyncStatus, SyncStatusRequest
+from cortex_contracts.rpc.pages import (
+    DELETE_PAGE,
+    IMPORT_PAGE,
+    PUT_PAGE,
+    SYNC,
+    SYNC_STATES,
+    ImportPageRequest,
+    PageDraft,
+    PageRequest,
+    PutPageRequest,
+    SyncRequest,
+    SyncStatesRequest,
+)
 from cortex_infra import ports
 from cortex_providers.embedder import EmbedderConfig
 from cortex_runtime import dead_letters
@@ -124,7 +137,9 @@ async def test_the_service_syncs_at_start_and_when_it_is_told(ingest: Ingest, na
     async def events() -> list[PageEvent]:
         last = (await js.stream_info("EVENTS")).state.last_seq
         raw = [await js.get_msg("EVENTS", sequence) for sequence in range(1, last + 1)]
-        return [PageEvent.model_validate_json(each.data or b"") for each in raw]
+        # Beside them are those that tell how far a sync is.
+        of_pages = [each for each in raw if subjects.covers(subjects.PAGE_EVENT_PATTERN, each.subject or "")]
+        return [PageEvent.model_validate_json(each.data or b"") for each in of_pages]
 
     try:
         found = await eventually(events, lambda events: len(events) == 1 + 1 + 37 + 1)
@@ -160,3 +175,24 @@ async def test_a_repository_that_cannot_be_reached_is_reported(ingest: Ingest) -
     status = await eventually(lambda: ingest.status("lost"), lambda status: status.last_result is not None)
     assert (status.last_result, status.synced_commit) == ("failed", None)
     assert [problem.path for problem in status.errors] == ["."]
+
+
+async def test_the_service_writes_pages_and_syncs_when_it_is_asked(ingest: Ingest) -> None:
+    await ingest.synced(ingest.git.run("rev-parse", "HEAD"))
+    me = Principal(org="local", subject="me")
+    draft = PageDraft(title="By hand", body_markdown="See [[first]].")
+    written = await ingest.bus.request(PUT_PAGE, PutPageRequest(principal=me, slug="By Hand", page=draft))
+    assert written.page is not None
+    assert (written.created, written.page.vault, written.page.slug) == (True, "demo", "by-hand")
+    assert written.page.links_out == ("first",)
+    wrong = ImportPageRequest(principal=me, slug="wrong", markdown="---\ntype: bogus\n---\nText.")
+    assert [error.field for error in (await ingest.bus.request(IMPORT_PAGE, wrong)).errors] == ["type"]
+
+    head = ingest.git.commit({"second.md": "Another page."})
+    assert (await ingest.bus.request(SYNC, SyncRequest(principal=me))).vaults == ("demo", "lost")
+    await ingest.synced(head)
+    states = await ingest.bus.request(SYNC_STATES, SyncStatesRequest(principal=me))
+    assert [state.vault for state in states.vaults] == ["demo", "lost"]
+
+    gone = PageRequest(principal=me, slug="By Hand")
+    assert [(await ingest.bus.request(DELETE_PAGE, gone)).deleted for _ in range(2)] == [True, False]

@@ -21,7 +21,10 @@ from faststream.exceptions import IncorrectState
 from faststream.nats import ConsumerConfig, JStream, NatsBroker, PullSub
 from faststream.nats.annotations import NatsMessage
 from nats.aio.client import Client
+from nats.aio.msg import Msg
+from pydantic import ValidationError
 
+from cortex_contracts import headers
 from cortex_contracts.errors import Unavailable
 from cortex_contracts.messages.base import Message
 from cortex_contracts.permissions import inbox_prefix
@@ -30,7 +33,7 @@ from cortex_contracts.streams import Consumer
 from cortex_runtime import dead_letters, logs, metrics, tracing
 from cortex_runtime.publishing import Published, publish
 from cortex_runtime.rpc import RpcServer, call
-from cortex_runtime.settle import Action, Settlement, settle
+from cortex_runtime.settle import Action, Settlement, describe, settle
 
 SETTLE_TIMEOUT_S: Final = 2.0
 FETCH_TIMEOUT_S: Final = 5
@@ -85,6 +88,7 @@ class Bus:
         )
         self._rpc = RpcServer(user, version)
         self._consumers: list[Consumer] = []
+        self._watches: list[tuple[str, Callable[[Msg], Awaitable[None]]]] = []
 
     @property
     def client(self) -> Client:
@@ -132,6 +136,20 @@ class Bus:
             no_reply=True,
         )(receive)
 
+    def watch(self, pattern: str, model: type[MessageT], heard: Callable[[MessageT], None]) -> None:
+        """Hear what is published on `pattern`, in every replica and while it is connected only: what was said in
+        between is not said again."""
+
+        async def receive(message: Msg) -> None:
+            try:
+                said = model.model_validate_json(message.data)
+            except ValidationError as error:
+                log.warning("message not understood", subject=message.subject, reason=describe(error))
+                return
+            heard(said)
+
+        self._watches.append((pattern, receive))
+
     async def open(self) -> None:
         """Connect, for as long as it takes, then start serving and consuming.
 
@@ -141,6 +159,8 @@ class Bus:
         await self._broker.connect()
         await self.check()
         await self._broker.start()
+        for pattern, receive in self._watches:
+            await self.client.subscribe(pattern, cb=receive)
         await self._rpc.start(self.client)
 
     async def check(self) -> None:
@@ -182,6 +202,15 @@ class Bus:
     async def publish_raw(self, subject: str, body: bytes, *, message_id: str, headers: Mapping[str, str]) -> Published:
         """`publish` for a body that is serialised already."""
         return await publish(self.client, subject, body, message_id=message_id, more=headers)
+
+    async def tell(self, subject: str, message: Message, *, message_id: str) -> None:
+        """Publish to whoever watches now, and wait for nobody. It may get lost: what must arrive goes through the
+        outbox as well, under the same id, where it may stand behind others."""
+        sent = {**tracing.headers(), headers.MESSAGE_ID: message_id}
+        try:
+            await self.client.publish(subject, message.model_dump_json().encode(), headers=sent)
+        except (Unavailable, nats.errors.Error) as error:
+            log.warning("not told at once", subject=subject, error=type(error).__name__)
 
     async def request(self, rpc: Rpc[RequestT, ReplyT], request: RequestT, *, timeout_s: float | None = None) -> ReplyT:
         """Call an RPC and return its result.

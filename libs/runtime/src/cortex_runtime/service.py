@@ -16,7 +16,6 @@ from typing import Any, Final, Protocol, TypeVar
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.routing import Mount
 from starlette.types import ASGIApp
 
 from cortex_contracts.errors import CortexError
@@ -159,8 +158,11 @@ class Service:
     async def _http(self) -> AsyncIterator[None]:
         self._servers[0].app = self._app
         for server in self._servers:
-            mounted = [Mount("/", server.app)] if server.app else []
-            server.app = Starlette(routes=[*self.health.routes(), *mounted])
+            own = Starlette(routes=[*self.health.routes()])
+            if server.app:
+                # Not as a Mount: no pattern of a route matches a path with a line end.
+                own.router.default = server.app
+            server.app = own
         tasks = [asyncio.create_task(server.serve(self.fail)) for server in self._servers]
         try:
             yield

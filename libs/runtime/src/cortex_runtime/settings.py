@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -59,12 +59,29 @@ def setting(name: str, *aliases: str, default: Any = ...) -> Any:
 
 
 class VaultSource(Message):
-    """A git repository of markdown that is kept in sync. `github` is its `owner/name` in push deliveries."""
+    """A git repository of markdown that is kept in sync. `github` is its `owner/name` in push deliveries.
+
+    A private one is read with a `token` over HTTPS, or with `ssh_key`, the file of a private key, over SSH;
+    `known_hosts` is the file of the servers that ssh may talk to (none: a server is trusted when it is first seen).
+    """
+
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     name: Token
     repository: str = Field(min_length=1)
     branch: str = "main"
     github: str | None = None
+    token: SecretStr = SecretStr("")
+    ssh_key: Path | None = None
+    known_hosts: Path | None = None
+
+    @field_validator("token")
+    @classmethod
+    def _token_of_one_line(cls, value: SecretStr) -> SecretStr:
+        token = value.get_secret_value().strip()
+        if not token.isascii() or not token.isprintable():
+            raise ValueError("expected printable ASCII characters")
+        return SecretStr(token)
 
 
 class SettingsPart(BaseSettings):
@@ -90,6 +107,11 @@ class VaultsSettings(SettingsPart):
     """The vaults to keep in sync."""
 
     vaults: tuple[VaultSource, ...] = setting("VAULTS", default=())
+
+    @property
+    def default_vault(self) -> str:
+        """Where a page is looked for first and a new one goes when no vault is named."""
+        return self.vaults[0].name if self.vaults else "main"
 
 
 class CommonSettings(SettingsPart):
@@ -195,6 +217,112 @@ class LanguageModelSettings(SettingsPart):
         return self.extraction_llm_provider if purpose in self.llm_purposes else "builtin"
 
 
+class ChatSettings(SettingsPart):
+    """Which language model `[brain]` chats go to, and what they may take; without address and model there are none.
+
+    Times are in seconds, prices in any one currency for a million tokens.
+    """
+
+    chat_upstream_url: str = setting("CHAT_UPSTREAM_URL", default="")
+    chat_upstream_model: str = setting("CHAT_UPSTREAM_MODEL", default="")
+    chat_upstream_api_key: SecretStr = setting("CHAT_UPSTREAM_API_KEY", default=SecretStr(""))
+    chat_models: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parts)] = setting("CHAT_MODELS", default=())
+    """Models of the same upstream that callers may name themselves: separated by commas, or a list in the file."""
+    chat_timeout_s: float = setting("CHAT_TIMEOUT_S", default=120.0)
+    chat_query_limit_s: float = setting("CHAT_QUERY_LIMIT_S", default=2.0)
+    chat_min_score: float = setting("CHAT_MIN_SCORE", default=0.4)
+    chat_daily_tokens: int = setting("CHAT_DAILY_TOKENS", default=0)
+    """Of one principal; 0: no limit."""
+    chat_price_per_mtok_input: float | None = setting("CHAT_PRICE_PER_MTOK_INPUT", default=None)
+    chat_price_per_mtok_output: float | None = setting("CHAT_PRICE_PER_MTOK_OUTPUT", default=None)
+
+    @field_validator("chat_upstream_api_key")
+    @classmethod
+    def _key_of_one_line(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value().strip()
+        if not key.isascii() or not key.isprintable():
+            raise ValueError("expected printable ASCII characters")
+        return SecretStr(key)
+
+    @field_validator("chat_timeout_s", "chat_query_limit_s")
+    @classmethod
+    def _seconds(cls, value: float) -> float:
+        if not 0.001 <= value <= 3600:
+            raise ValueError("expected between 0.001 and 3600 seconds")
+        return value
+
+    @field_validator("chat_min_score")
+    @classmethod
+    def _score(cls, value: float) -> float:
+        if not 0 <= value <= 1:
+            raise ValueError("expected between 0 and 1")
+        return value
+
+    @field_validator("chat_daily_tokens", "chat_price_per_mtok_input", "chat_price_per_mtok_output")
+    @classmethod
+    def _amount(cls, value: float | None) -> float | None:
+        if value is not None and not 0 <= value < float("inf"):
+            raise ValueError("expected 0 or more")
+        return value
+
+
+class TokenSettings(SettingsPart):
+    """Signed tokens (JWT) that the gateway takes: with a shared secret (HS256), by the keys of an issuer, or both."""
+
+    jwt_secret: SecretStr = setting("JWT_SECRET", default=SecretStr(""))
+    jwt_jwks_url: str = setting("JWT_JWKS_URL", default="")
+    jwt_audience: str = setting("JWT_AUDIENCE", default="")
+    """Without one, a token that names an audience is refused: it is for somebody else (RFC 7519 section 4.1.3)."""
+    jwt_issuer: str = setting("JWT_ISSUER", default="")
+    jwt_leeway_s: float = setting("JWT_LEEWAY_S", default=30.0)
+    jwt_org_claim: str = setting("JWT_ORG_CLAIM", default="org")
+
+    @field_validator("jwt_secret")
+    @classmethod
+    def _long_enough(cls, value: SecretStr) -> SecretStr:
+        secret = value.get_secret_value().strip()
+        if secret and len(secret.encode()) < 32:
+            raise ValueError("expected at least 32 bytes (RFC 7518 section 3.2)")
+        return SecretStr(secret)
+
+    @field_validator("jwt_jwks_url", "jwt_audience", "jwt_issuer", "jwt_org_claim")
+    @classmethod
+    def _trimmed(cls, value: str) -> str:
+        return value.strip()
+
+    @field_validator("jwt_leeway_s")
+    @classmethod
+    def _leeway(cls, value: float) -> float:
+        if not 0 <= value <= 300:
+            raise ValueError("expected between 0 and 300 seconds")
+        return value
+
+    @field_validator("jwt_org_claim")
+    @classmethod
+    def _own_claim(cls, value: str) -> str:
+        if not value or value in ("sub", "exp", "aud", "iss", "role", "readable", "writable"):
+            raise ValueError("expected the name of a claim that says nothing else")
+        return value
+
+
+class RateSettings(SettingsPart):
+    """How many requests a principal may make in a minute, by class; 0: any number. The last one is wrong credentials of
+    one client address."""
+
+    rate_requests: int = setting("RATE_REQUESTS", default=1_200)
+    """Twice the load that the gateway is made to sustain, 10 requests a second, from one principal alone."""
+    rate_bulk: int = setting("RATE_BULK", default=12_000)
+    rate_chat: int = setting("RATE_CHAT", default=120)
+    rate_failures: int = setting("RATE_FAILURES", default=30)
+
+    @field_validator("rate_requests", "rate_bulk", "rate_chat", "rate_failures")
+    @classmethod
+    def _count(cls, value: int) -> int:
+        if not 0 <= value <= 1_000_000:
+            raise ValueError("expected between 0 and 1000000 a minute")
+        return value
+
+
 class CacheSettings(SettingsPart):
     """Where the L1 cache is; it may be dead, that costs time and nothing else."""
 
@@ -226,6 +354,9 @@ SHARED = (
     EngineSettings,
     LanguageModelSettings,
     CacheSettings,
+    ChatSettings,
+    TokenSettings,
+    RateSettings,
     VaultsSettings,
     ForeignSettings,
 )

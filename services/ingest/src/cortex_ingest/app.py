@@ -8,6 +8,7 @@ import socket
 from cortex_contracts.messages.commands import Capture, SyncVault
 from cortex_contracts.rpc import ingest as rpc
 from cortex_contracts.rpc.documents import FORGET_DOCUMENT, RETAIN_DOCUMENT
+from cortex_contracts.rpc.keys import CREATE_KEY, KEYS, RESOLVE_KEY, REVOKE_KEY
 from cortex_contracts.rpc.operations import (
     CANCEL_OPERATION,
     OPERATION,
@@ -16,8 +17,12 @@ from cortex_contracts.rpc.operations import (
     STAGE_DOCUMENT,
     START_DOCUMENT,
 )
+from cortex_contracts.rpc.pages import DELETE_PAGE, IMPORT_PAGE, PUT_PAGE, SYNC, SYNC_STATES
+from cortex_contracts.rpc.usage import RECORD_USAGE, USAGE
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS
+from cortex_ingest.access_keys import AccessKeys, KeyUses
 from cortex_ingest.announcements import Announcements
+from cortex_ingest.awaited_passages import AwaitedPassages
 from cortex_ingest.captures import Captures, redacted_body
 from cortex_ingest.changes import Changes
 from cortex_ingest.config import IngestSettings
@@ -25,6 +30,7 @@ from cortex_ingest.document_operations import DocumentKind
 from cortex_ingest.document_rpc import DocumentRpc
 from cortex_ingest.documents import Documents
 from cortex_ingest.endings import Endings
+from cortex_ingest.git_access import Access
 from cortex_ingest.git_repository import GitRepository
 from cortex_ingest.handlers import Vaults
 from cortex_ingest.indexing import Indexer, TermCounts
@@ -32,8 +38,14 @@ from cortex_ingest.memory_rpc import MemoryRpc
 from cortex_ingest.operation_kinds import ImproveKind, RetainBatchKind
 from cortex_ingest.operation_worker import Kind, OperationWorker
 from cortex_ingest.operations import Operations
+from cortex_ingest.page_rpc import PageRpc
+from cortex_ingest.page_words import PageWords
+from cortex_ingest.page_writes import PageWrites
 from cortex_ingest.poll import Poll
 from cortex_ingest.retain import Retain
+from cortex_ingest.sweep import Sweep
+from cortex_ingest.sync_rpc import SyncCommands, SyncRpc
+from cortex_ingest.usage import UsageRpc
 from cortex_ingest.vault_pages import VaultPages
 from cortex_ingest.vault_sync import VaultSync
 from cortex_providers.cache import Cache, CachedEmbedder
@@ -70,6 +82,7 @@ def build(settings: IngestSettings) -> Service:
     counts = TermCounts(database)
     service.background("indexer", indexer.run)
     service.background("term_counts", counts.run)
+    service.background("page_words", PageWords(database).run)
     service.background("endings", Endings(database, generations).run)
 
     def committed() -> None:
@@ -113,16 +126,41 @@ def build(settings: IngestSettings) -> Service:
     service.bus.serve(STAGE_DOCUMENT, long_documents.stage)
     service.bus.serve(START_DOCUMENT, long_documents.start)
 
+    # Usage ---------------------------------------------------------------------------------------------------------
+    usage = UsageRpc(database)
+    service.bus.serve(RECORD_USAGE, usage.record)
+    service.bus.serve(USAGE, usage.totals)
+
+    # Keys ----------------------------------------------------------------------------------------------------------
+    uses = KeyUses(database)
+    service.background("key_uses", uses.run)
+    keys = AccessKeys(database, uses, relay.wake, service.bus)
+    service.bus.serve(CREATE_KEY, keys.create)
+    service.bus.serve(KEYS, keys.listed)
+    service.bus.serve(REVOKE_KEY, keys.revoke)
+    service.bus.serve(RESOLVE_KEY, keys.resolve)
+
     # Vaults --------------------------------------------------------------------------------------------------------
     def pages_of(org: str, vault: str) -> VaultPages:
         return VaultPages(database, org, vault, relay.wake)
 
     def sync_of(source: VaultSource, pages: VaultPages) -> VaultSync:
         mirror = settings.mirrors / settings.org / f"{source.name}.git"
-        return VaultSync(GitRepository(source.repository, source.branch, mirror), pages, embedder)
+        access = Access(source.token.get_secret_value(), source.ssh_key, source.known_hosts)
+        return VaultSync(GitRepository(source.repository, source.branch, mirror, access), pages, embedder)
 
     vaults = Vaults(settings.org, settings.vaults, pages_of, sync_of)
     service.bus.consume(INGEST_SYNCS, SyncVault, vaults.sync)
-    service.bus.serve(rpc.SYNC_STATUS, vaults.status)
+    syncs = SyncRpc(database, SyncCommands(service.bus, settings.org), settings.org, settings.vaults)
+    service.bus.serve(SYNC, syncs.sync)
+    service.bus.serve(SYNC_STATES, syncs.states)
+    service.bus.serve(rpc.SYNC_STATUS, syncs.status)
     service.background("poll", Poll(service.bus, settings.org, settings.vaults).run)
+
+    # Pages ---------------------------------------------------------------------------------------------------------
+    page = PageRpc(PageWrites(database, AwaitedPassages(embedder), settings.default_vault, committed))
+    service.bus.serve(PUT_PAGE, page.put)
+    service.bus.serve(IMPORT_PAGE, page.import_)
+    service.bus.serve(DELETE_PAGE, page.delete)
+    service.background("sweep", Sweep(database, embedder, settings.ingest_sweep_hour).run)
     return service

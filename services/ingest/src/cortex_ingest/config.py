@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from cortex_runtime.settings import (
     CacheSettings,
@@ -34,6 +36,8 @@ class IngestSettings(
     ingest_port: int = setting("INGEST_PORT", default=9893)
     ingest_home: Path | None = setting("INGEST_HOME", default=None)
     """Where the mirrors of the vaults' repositories are kept; by default below `CORTEX_HOME`. They can be lost."""
+    ingest_sweep_hour: Annotated[int, Field(ge=0, le=23)] = setting("INGEST_SWEEP_HOUR", default=3)
+    """When (UTC) passages without a vector are embedded again, within a quarter of an hour."""
     home: Path | None = setting("HOME", default=None)
 
     @property

@@ -19,12 +19,26 @@ from typing import Final
 
 from cortex_contracts.errors import Permanent
 from cortex_ingest.errors import BranchMissing, RepositoryUnreachable
+from cortex_ingest.git_access import Access
 
 FETCH_TIMEOUT_S: Final = 300.0
 READ_TIMEOUT_S: Final = 60.0
 END_TIMEOUT_S: Final = 5.0
 
-_REGULAR_FILES: Final = ("100644", "100755")
+MAX_PATH_BYTES: Final = 2_000
+"""Longer paths do not fit into an index of PostgreSQL (a third of a page of 8 KiB)."""
+
+HEAD: Final = "refs/cortex/head"
+"""Where the mirror keeps the head of the branch: two branches whose names are a folder and a file would be in each
+other's way when the settings change from one to the other."""
+
+PUBLIC: Final = Access()
+
+_REGULAR_FILES: Final = ("100644", "100755", "100664")
+_NO_FILES: Final = {
+    "120000": "expected a file, got a symbolic link; links are not followed",
+    "160000": "expected a file, got a submodule; submodules are not read",
+}
 _CREDENTIALS = re.compile(r"//[^/@\s]+@")
 _REF_REFUSED = re.compile(r"^$|^[-/.]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|@\{|\.lock(/|$)|[/.]$|^@$")
 _BROKEN_MIRROR = re.compile(r"\.lock'|not a git repository|corrupt|bad object|missing (?:blob|tree|commit)|not our ref")
@@ -50,17 +64,26 @@ CONFIGURATION: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """A regular file in a commit."""
+    """A file in a commit; `refused` says why it is never read."""
 
     path: str
     id: str
     size_bytes: int
+    refused: str | None = None
 
 
 class GitRepository:
     """The mirror of one branch of one repository, in the folder `mirror`."""
 
-    def __init__(self, repository: str, branch: str, mirror: Path, *, fetch_timeout_s: float = FETCH_TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        repository: str,
+        branch: str,
+        mirror: Path,
+        access: Access = PUBLIC,
+        *,
+        fetch_timeout_s: float = FETCH_TIMEOUT_S,
+    ) -> None:
         """Raises Permanent when the address or the branch is something that git could take for an option."""
         if not repository or repository.startswith("-") or "\x00" in repository or repository.startswith("ext::"):
             raise Permanent("expected the address or path of a git repository")
@@ -71,6 +94,7 @@ class GitRepository:
         self._repository = str(Path(repository).expanduser().absolute()) if is_path else repository
         self._branch = branch
         self._mirror = mirror
+        self._access = access
         self._fetch_timeout_s = fetch_timeout_s
 
     async def fetch(self) -> str:
@@ -89,22 +113,16 @@ class GitRepository:
             raise BranchMissing(f"the repository has no branch {self._branch}")
         if code:
             raise RepositoryUnreachable(f"git could not fetch: {problem}")
-        head = await self._read(["rev-parse", "--verify", "--quiet", f"refs/heads/{self._branch}^{{commit}}"])
+        head = await self._read(["rev-parse", "--verify", "--quiet", f"{HEAD}^{{commit}}"])
         return head.decode().strip()
 
     async def files(self, commit: str) -> tuple[Blob, ...]:
-        """Every regular file of a commit, by path; links and submodules are not files."""
+        """Every file of a commit, by path; what is none, or has a path that leads out of the vault, is refused."""
         listing = await self._read(["ls-tree", "-r", "-z", "-l", "--full-tree", commit])
-        blobs = []
-        for entry in listing.split(b"\x00"):
-            about, _, path = entry.partition(b"\t")
-            if not path:
-                continue
-            mode, _, blob, size = about.decode().split()
-            if mode in _REGULAR_FILES:
-                # A path that is not UTF-8 keeps its bytes in a form that can be shown.
-                blobs.append(Blob(path.decode("utf-8", "backslashreplace"), blob, int(size)))
-        return tuple(blobs)
+        try:
+            return await asyncio.to_thread(_blobs, listing)
+        except ValueError:  # a file whose object is gone or empty has "BAD" for a size
+            raise await self._damaged("the mirror has lost a file of the head") from None
 
     async def contents(self, blobs: Iterable[Blob]) -> AsyncGenerator[tuple[Blob, bytes], None]:
         """The contents of files in the order given, read one by one through a single git process.
@@ -122,7 +140,7 @@ class GitRepository:
                     await process.stdin.drain()
                     header = (await process.stdout.readline()).split()
                     if len(header) != 3 or header[1] != b"blob":
-                        raise RepositoryUnreachable(f"the mirror has lost the contents of {blob.path}")
+                        raise await self._damaged(f"the mirror has lost the contents of {blob.path}")
                     content = await process.stdout.readexactly(int(header[2]))
                     await process.stdout.readexactly(1)
                 yield blob, content
@@ -133,15 +151,18 @@ class GitRepository:
 
     async def _fetch(self) -> tuple[int, str]:
         """Exit code of the fetch into a mirror that exists, and what git said."""
-        self._mirror.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._configuration.write_text(CONFIGURATION, encoding="utf-8")
+        await asyncio.to_thread(self._prepare)
         code, _, problem = await self._run(["init", "--quiet", "--bare", "--template="], READ_TIMEOUT_S)
         if code:
             return code, problem
-        ref = f"refs/heads/{self._branch}"
-        arguments = ["--quiet", "--no-tags", "--update-shallow", "--no-write-fetch-head", "origin", f"+{ref}:{ref}"]
+        ref = f"+refs/heads/{self._branch}:{HEAD}"
+        arguments = ["--quiet", "--no-tags", "--update-shallow", "--no-write-fetch-head", "origin", ref]
         code, _, problem = await self._run(["fetch", *arguments], self._fetch_timeout_s)
         return code, problem
+
+    def _prepare(self) -> None:
+        self._mirror.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._configuration.write_text(CONFIGURATION, encoding="utf-8")
 
     @property
     def _configuration(self) -> Path:
@@ -150,8 +171,13 @@ class GitRepository:
     async def _read(self, arguments: Sequence[str]) -> bytes:
         code, output, problem = await self._run(arguments, READ_TIMEOUT_S)
         if code:
-            raise RepositoryUnreachable(f"the mirror cannot be read: git {arguments[0]}: {problem}")
+            raise await self._damaged(f"the mirror cannot be read: git {arguments[0]}: {problem}")
         return output
+
+    async def _damaged(self, reason: str) -> RepositoryUnreachable:
+        """Drop the mirror, which git takes for a good one: it is a copy, and the next fetch makes a new one."""
+        await asyncio.to_thread(shutil.rmtree, self._mirror, ignore_errors=True)
+        return RepositoryUnreachable(reason)
 
     async def _run(self, arguments: Sequence[str], timeout_s: float) -> tuple[int, bytes, str]:
         """Exit code, output, and the error output in one line without credentials."""
@@ -185,9 +211,10 @@ class GitRepository:
             raise RepositoryUnreachable(f"git cannot be started ({error.strerror})") from None
 
     def _environment(self) -> Mapping[str, str]:
-        # The address may hold a token: the environment is private to the account, a command line is not.
-        configuration = {"remote.origin.url": self._repository}
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        # The address may hold a token too: a command line is visible to every account.
+        configuration = [("remote.origin.url", self._repository), *self._access.configuration(self._repository)]
+        # Git needs none of the service's own settings, which are full of secrets.
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "CORTEX_"))}
         return {
             "HOME": str(self._mirror.parent.absolute()),
             **kept,
@@ -196,21 +223,52 @@ class GitRepository:
             "GIT_CONFIG_GLOBAL": str(self._configuration.absolute()),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_COUNT": str(len(configuration)),
-            **{f"GIT_CONFIG_KEY_{place}": key for place, key in enumerate(configuration)},
-            **{f"GIT_CONFIG_VALUE_{place}": value for place, value in enumerate(configuration.values())},
+            **{f"GIT_CONFIG_KEY_{place}": key for place, (key, _) in enumerate(configuration)},
+            **{f"GIT_CONFIG_VALUE_{place}": value for place, (_, value) in enumerate(configuration)},
+            **self._access.variables(),
             "GIT_TERMINAL_PROMPT": "0",
             "SSH_ASKPASS": "",
-            "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o ConnectTimeout=10"),
+            # Servers that were seen are kept beside the mirror: the account's own folder may be read-only.
+            "GIT_SSH_COMMAND": self._access.ssh_command(self._mirror.with_suffix(".known_hosts")),
             "GIT_ALLOW_PROTOCOL": "file:https:http:ssh",
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_NO_REPLACE_OBJECTS": "1",
         }
 
     def _shown(self, errors: bytes) -> str:
-        line = " ".join(errors.decode("utf-8", "replace").replace("\0", " ").split()).replace(
-            self._repository, "the repository"
-        )
-        return _CREDENTIALS.sub("//", line)[:300] or "no reason given"
+        line = " ".join(errors.decode("utf-8", "replace").replace("\0", " ").split())
+        line = line.replace(self._repository, "the repository")
+        return _CREDENTIALS.sub("//", self._access.redacted(line))[:300] or "no reason given"
+
+
+def _blobs(listing: bytes) -> tuple[Blob, ...]:
+    """The entries of `git ls-tree -r -z -l`."""
+    blobs: list[Blob] = []
+    shown: set[str] = set()
+    entries = [entry.partition(b"\t") for entry in listing.split(b"\x00") if entry]
+    # A path that is not UTF-8 keeps its bytes in a form that can be shown, which must not take a real path's place.
+    for about, _, name in sorted(entries, key=lambda entry: not _is_utf8(entry[2])):
+        mode, _, blob, size = about.decode().split()
+        path = name.decode("utf-8", "backslashreplace")
+        refused = None if mode in _REGULAR_FILES else _NO_FILES.get(mode, f"expected a file, got mode {mode}")
+        if any(part in ("", ".", "..") for part in path.split("/")):
+            refused = "expected a path inside of the vault"
+        elif (size_bytes := len(path.encode())) > MAX_PATH_BYTES:
+            path = f"{path[:100]}…{path[-100:]}"
+            refused = f"expected a path of at most {MAX_PATH_BYTES} bytes, got {size_bytes}"
+        elif path in shown:
+            refused = "two paths of the vault look alike"
+        shown.add(path)
+        blobs.append(Blob(path, blob, 0 if size == "-" else int(size), refused))
+    return tuple(sorted(blobs, key=lambda blob: blob.path))
+
+
+def _is_utf8(name: bytes) -> bool:
+    try:
+        name.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -1,4 +1,4 @@
-"""Sync commands and questions about vaults: message in, use case, message out."""
+"""Sync commands: message in, use case; and the state of a vault as a message."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ from typing import Final
 from cortex_contracts import subjects
 from cortex_contracts.errors import InvalidMessage
 from cortex_contracts.messages.commands import SyncReason, SyncVault
-from cortex_contracts.rpc.ingest import PageProblem, SyncStatus, SyncStatusRequest
+from cortex_contracts.rpc.ingest import PageProblem, SyncProgress, SyncStatus
 from cortex_ingest.errors import RepositoryUnreachable, UnknownVault
 from cortex_ingest.vault_pages import VaultPages
-from cortex_ingest.vault_sync import VaultSync
+from cortex_ingest.vault_sync import WHOLE_VAULT, VaultSync
 from cortex_runtime import logs
 from cortex_runtime.bus import Delivery
 from cortex_runtime.settings import VaultSource
+from cortex_store.vaults import PageFailure, Vault
 
 FETCH_ATTEMPTS: Final = 8
 """About a minute of growing pauses. Later the poll tries again: a repository that is gone for good must not hold one of
 the few places for syncs that all vaults share."""
+
+TOLD_BYTES: Final = 100_000
+"""Of a vault's errors in a message, which is limited to 1 MiB and may tell of several vaults."""
 
 log = logs.get(__name__)
 
@@ -58,28 +62,43 @@ class Vaults:
                 raise
             log.warning("sync given up until the next poll", vault=name, reason=error.message)
 
-    async def status(self, request: SyncStatusRequest) -> SyncStatus:
-        """`cortex.v1.rpc.ingest.sync_status`.
-
-        Raises:
-            UnknownVault: the asking org has no such vault.
-        """
-        org = request.principal.org
-        state = await self._pages_of(org, request.vault).state()
-        if state is None:
-            self._source(org, request.vault)
-            return SyncStatus(vault=request.vault, synced_commit=None, last_sync=None)
-        return SyncStatus(
-            vault=request.vault,
-            synced_commit=state.synced_commit,
-            last_sync=state.last_sync,
-            last_result=state.last_result,
-            pages_changed=state.pages_changed,
-            errors=tuple(PageProblem(path=error.path, message=error.message) for error in state.errors),
-        )
-
     def _source(self, org: str, name: str) -> VaultSource:
         # The configured vaults are those of the configured org; another org must not get their pages.
         if org != self._org or name not in self._sources:
             raise UnknownVault(f"no vault {name!r} is configured for the org {org!r}")
         return self._sources[name]
+
+
+def status(name: str, state: Vault | None) -> SyncStatus:
+    """The state of a vault as a message; none: it was never synced. Of many errors the first by path are told, and how
+    many more there are."""
+    if state is None:
+        return SyncStatus(vault=name, synced_commit=None, last_sync=None)
+    return SyncStatus(
+        vault=name,
+        synced_commit=state.synced_commit,
+        last_sync=state.last_sync,
+        last_result=state.last_result,
+        pages_changed=state.pages_changed,
+        errors=_problems(state.errors),
+        progress=None
+        if state.progress is None
+        else SyncProgress(
+            commit=state.progress.commit,
+            done=state.progress.done,
+            total=state.progress.total,
+            started_at=state.progress.started_at,
+        ),
+    )
+
+
+def _problems(errors: Sequence[PageFailure]) -> tuple[PageProblem, ...]:
+    told: list[PageProblem] = []
+    size = 0
+    for error in errors:
+        size += len(error.path.encode()) + len(error.message.encode())
+        if size > TOLD_BYTES:
+            message = f"and {len(errors) - len(told)} more"
+            return (*told, PageProblem(path=WHOLE_VAULT, message=message))
+        told.append(PageProblem(path=error.path, message=error.message))
+    return tuple(told)
