@@ -1,76 +1,90 @@
-"""Fusion ranks, relevance measures; both stay in [0, 1]."""
+"""Scores of pages: sorted, in [0, 1], the first exactly 1; what is below the floor is no answer."""
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
+from uuid import UUID
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_recall.page_ranking import COSINE_OF_NOTHING, COSINE_OF_SAME, content_terms, fused, relevance
-from cortex_store.page_search import Match
+from cortex_recall.fusion import Recipe
+from cortex_recall.page_ranking import RankedPage, normalised, ranked
+from cortex_store.page_search import PageCandidate, PagesFound
 
-ranks = st.integers(1, 1000)
-matches = st.none() | st.builds(Match, rank=ranks, score=st.floats(-1, 1))
-
-
-@given(matches, matches, st.floats(0, 1))
-def test_a_score_is_between_nothing_and_one(by_vector: Match | None, by_words: Match | None, importance: float):
-    assert 0 <= fused((by_vector, by_words), importance) <= 1
+RECIPE = Recipe(cosine_floor=0.2, cosine_span=0.6, cosine_softness=0.02)
 
 
-@given(ranks, ranks, st.floats(0, 1))
-def test_a_better_rank_never_scores_less(rank: int, other: int, importance: float):
-    better, worse = sorted((rank, other))
-    first = fused((Match(better, 0.5), None), importance)
-    assert first >= fused((Match(worse, 0.5), None), importance)
+def candidate(
+    page: int, lexical: float = 0.0, cosine: float | None = None, chunk: int | None = None, named: bool = False
+) -> PageCandidate:
+    return PageCandidate(
+        chunk=page * 100 if chunk is None else chunk,
+        page=UUID(int=page),
+        vault="v",
+        slug=f"page-{page:03}",
+        lexical=lexical,
+        cosine=cosine,
+        script=1,
+        named=named,
+    )
 
 
-@given(ranks, st.floats(0, 1))
-def test_being_found_both_ways_scores_more_than_one(rank: int, importance: float):
-    match = Match(rank, 0.5)
-    assert fused((match, match), importance) > fused((match, None), importance)
+def rank(*candidates: PageCandidate, best: float = 10.0, by_words: bool = False) -> list[RankedPage]:
+    return ranked("green zebra", PagesFound(candidates, {}, best), RECIPE, None, by_words=by_words)
 
 
-@given(ranks, st.floats(0, 0.9))
-def test_what_matters_more_wins_at_the_same_rank(rank: int, importance: float):
-    match = Match(rank, 0.5)
-    assert fused((match, None), importance + 0.1) > fused((match, None), importance)
-
-
-def test_the_best_everywhere_and_salient_is_one():
-    assert fused((Match(1, 0.9), Match(1, 0.1)), 1.0) == pytest.approx(1.0)
-
-
-def test_reciprocal_rank_fusion_is_the_published_formula():
-    one, other = fused((Match(3, 0.5), Match(7, 0.5)), 0.0), fused((Match(2, 0.5), None), 0.0)
-    assert one / other == pytest.approx((1 / 63 + 1 / 67) / (1 / 62))
-
-
-@given(st.lists(st.text(max_size=12), max_size=8), st.text(max_size=200), matches)
-def test_relevance_is_between_nothing_and_one(question: list[str], text: str, by_vector: Match | None):
-    assert 0 <= relevance(question, text, by_vector) <= 1
-
-
-@pytest.mark.parametrize(
-    ("cosine", "expected"), [(0.5, 0.0), (COSINE_OF_NOTHING, 0.0), (COSINE_OF_SAME, 1.0), (0.99, 1.0), (0.86, 0.5)]
+candidates = st.builds(
+    candidate,
+    page=st.integers(1, 20),
+    lexical=st.just(0.0) | st.floats(0, 12),
+    cosine=st.none() | st.floats(-1, 1),
+    chunk=st.integers(1, 10_000),
+    named=st.booleans(),
 )
-def test_closeness_of_meaning_counts_from_where_texts_begin_to_be_about_the_same(cosine: float, expected: float):
-    assert relevance(("x",), "y", Match(1, cosine)) == pytest.approx(expected)
 
 
-def test_words_count_when_the_meaning_is_not_measured():
-    words = content_terms("Who owns the Billing API?")
-    assert words == ("owns", "billing", "api")
-    assert relevance(words, "Inês owns the Billing API.", None) == pytest.approx(0.8)
-    assert relevance(words, "The API was billed.", None) == pytest.approx(0.8 / 3)
-    assert relevance(words, "Bananas are yellow.", None) == 0
+@settings(deadline=None, max_examples=200)
+@given(st.lists(candidates, unique_by=lambda one: one.chunk, max_size=30), st.floats(0.1, 12), st.booleans())
+def test_scores_fall_from_exactly_one_and_each_page_comes_once(
+    found: list[PageCandidate], best: float, by_words: bool
+) -> None:
+    pages = rank(*found, best=best, by_words=by_words)
+    scores = [page.score for page in pages]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0.0 <= score <= 1.0 for score in scores)
+    assert not pages or scores[0] == 1.0
+    assert len({page.candidate.page for page in pages}) == len(pages)
+    order = [(-page.score, page.candidate.slug) for page in pages]
+    assert order == sorted(order)
 
 
-def test_arabic_function_words_do_not_count_and_spelling_variants_do():
-    words = content_terms("من يقود مشروع النيل؟")
-    assert "من" not in words
-    assert relevance(words, "يَقودُ مشروعَ النيل فريقٌ صغير", None) > 0.5
+def test_a_page_is_as_good_as_its_best_passage() -> None:
+    pages = rank(candidate(1, 2.0, 0.3, chunk=1), candidate(1, 8.0, 0.7, chunk=2), candidate(2, 6.0, 0.6))
+    assert [(page.candidate.slug, page.candidate.chunk) for page in pages] == [("page-001", 2), ("page-002", 200)]
 
 
-def test_a_question_of_function_words_alone_is_about_nothing():
-    assert relevance(content_terms("What is it?"), "It is what it is.", None) == 0
+def test_what_is_below_the_floor_is_no_answer() -> None:
+    assert rank(candidate(1, 1.0, 0.2), candidate(2, 0.0, 0.25)) == []
+    assert rank() == []
+
+
+def test_by_words_every_page_with_a_word_answers_and_no_other() -> None:
+    pages = rank(candidate(1, 0.5), candidate(2, 0.0), by_words=True)
+    assert [page.candidate.slug for page in pages] == ["page-001"]
+
+
+def test_the_page_that_is_called_so_wins_and_the_others_stay_in_reach() -> None:
+    pages = rank(candidate(1, 9.0, 0.9), candidate(2, 3.0, 0.4, named=True), candidate(3, 8.0, 0.8))
+    assert [page.candidate.slug for page in pages] == ["page-002", "page-001", "page-003"]
+    assert pages[1].score >= 0.8
+
+
+def test_equal_pages_are_in_the_order_of_their_slugs() -> None:
+    pages = rank(candidate(3, 5.0, 0.5), candidate(1, 5.0, 0.5), candidate(2, 5.0, 0.5))
+    assert [page.candidate.slug for page in pages] == ["page-001", "page-002", "page-003"]
+    assert [page.score for page in pages] == [1.0, 1.0, 1.0]
+
+
+def test_the_named_page_comes_even_when_nothing_else_says_so() -> None:
+    [page] = normalised([RankedPage(candidate(1, named=True), 0.0, 0.0)])
+    assert page.score == 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.documents import DOCUMENT, DOCUMENTS
+from cortex_contracts.rpc.pages import BRAIN_STATUS, GRAPH, PAGE, QUERY_PAGES, TIMELINE
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
 from cortex_providers import reranker as rerankers
 from cortex_providers.cache import Cache, CachedEmbedder
@@ -11,12 +12,15 @@ from cortex_providers.embedder import configured
 from cortex_providers.generations import Generations
 from cortex_recall import calibration
 from cortex_recall.access_log import AccessLog
+from cortex_recall.brain_status import Status
 from cortex_recall.config import RecallSettings
 from cortex_recall.context import Context
 from cortex_recall.documents import Documents
 from cortex_recall.hot_tier import HotTier
 from cortex_recall.memory_engine import MemoryEngine
 from cortex_recall.page_engine import PageEngine
+from cortex_recall.page_query import PageFinder, PageQuery
+from cortex_recall.page_reads import PageReads
 from cortex_recall.provenance import Provenance
 from cortex_recall.query_vector import QueryVectors
 from cortex_recall.recall import Recall
@@ -64,8 +68,15 @@ def build(settings: RecallSettings) -> Service:
     documents = Documents(database)
     service.bus.serve(DOCUMENT, documents.document)
     service.bus.serve(DOCUMENTS, documents.documents)
+    finder = PageFinder(database, vectors, recipe, backgrounds)
+    service.bus.serve(QUERY_PAGES, PageQuery(finder).query)
+    reads = PageReads(database, settings.default_vault)
+    service.bus.serve(PAGE, reads.page)
+    service.bus.serve(GRAPH, reads.graph)
+    service.bus.serve(TIMELINE, reads.timeline)
+    service.bus.serve(BRAIN_STATUS, Status(database, vectors, model).status)
     memory = MemoryEngine(recall, hot_tier)
-    pages = PageEngine(hot_tier, vectors)
+    pages = PageEngine(finder, hot_tier)
     for key, built_in in ((engine.MEMORY, memory), (engine.PAGES, pages)):
         service.bus.serve(engine.ask(key), built_in.ask)
         service.bus.serve(engine.health(key), built_in.health)

@@ -14,11 +14,14 @@ from cortex_runtime.settings import (
     EmbeddingsSettings,
     RerankerSettings,
     ServiceSettings,
+    VaultsSettings,
     setting,
 )
 
 
-class RecallSettings(ServiceSettings, DatabaseSettings, EmbeddingsSettings, RerankerSettings, CacheSettings):
+class RecallSettings(
+    ServiceSettings, DatabaseSettings, EmbeddingsSettings, RerankerSettings, CacheSettings, VaultsSettings
+):
     """What recall reads."""
 
     service: ClassVar[str] = "recall"

@@ -11,14 +11,12 @@ from uuid import UUID
 
 from cortex_contracts.messages.base import Principal
 from cortex_recall.ports import Found, Question, Reading
-from cortex_recall.query_vector import QueryVector
 from cortex_store import entities, entity_relations, lexical, memories, memory_index, terms, vaults
 from cortex_store.connection import Connection
 from cortex_store.database import Database
 from cortex_store.entity_relations import Path
 from cortex_store.memories import Memory
 from cortex_store.memory_index import Filter
-from cortex_store.page_search import PageCandidate, search_pages
 
 POSTINGS: Final = 6_000
 """Index entries that the words of one question may read. Overlap@40 with exhaustive BM25 in 400,000 memories: 0.995;
@@ -37,11 +35,6 @@ class HotTier:
         async with self._database.transaction(principal) as connection:
             yield _Reading(connection)
 
-    async def pages(self, principal: Principal, query: str, vector: QueryVector) -> tuple[PageCandidate, ...]:
-        """See `Pages.pages`."""
-        async with self._database.transaction(principal.org) as connection:
-            return await search_pages(connection, query, vector.vector, model=vector.model)
-
     async def latest_memory(self, principal: Principal) -> datetime | None:
         """See `Freshness.latest_memory`."""
         async with self._database.transaction(principal) as connection:
@@ -49,7 +42,7 @@ class HotTier:
 
     async def latest_sync(self, principal: Principal) -> datetime | None:
         """See `Freshness.latest_sync`."""
-        async with self._database.transaction(principal.org) as connection:
+        async with self._database.transaction(principal) as connection:
             return await vaults.latest_sync(connection)
 
 

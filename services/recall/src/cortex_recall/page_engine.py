@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Protocol
 
 from pydantic import JsonValue
 
@@ -20,47 +19,39 @@ from cortex_contracts.rpc.engine import (
     SourceClass,
 )
 from cortex_recall.memory_engine import health, without
-from cortex_recall.page_ranking import content_terms, fused, relevance
-from cortex_recall.passage import SNIPPET_LENGTH, snippet
-from cortex_recall.ports import Freshness, Pages
-from cortex_recall.query_vector import VectorSource
+from cortex_recall.page_query import FoundPage, PageFinder
+from cortex_recall.page_snippet import snippet
+from cortex_recall.ports import Freshness
 from cortex_store.assertions import assertions_of
-from cortex_store.page_search import PageCandidate
 
 DATE_FIELDS = ("updated", "modified", "date", "created")
 """Frontmatter that says how old the knowledge on a page is, best first; the time of its sync says only when it came."""
-PAGE_IMPORTANCE = 0.5
-
-
-class HotPages(Pages, Freshness, Protocol):
-    """What the engine needs of the hot tier."""
 
 
 class PageEngine:
     """Answers `ask` and `health` for the pages."""
 
-    def __init__(self, hot_tier: HotPages, vectors: VectorSource) -> None:
-        self._hot_tier = hot_tier
-        self._vectors = vectors
+    def __init__(self, finder: PageFinder, freshness: Freshness) -> None:
+        self._finder = finder
+        self._freshness = freshness
 
     async def ask(self, request: EngineAskRequest) -> EngineAskReply:
         """`cortex.v1.rpc.engine.pages.ask`: an engine that cannot answer says `down`, it never fails."""
         try:
-            vector = await self._vectors.of(request.query)
-            found = await self._hot_tier.pages(request.principal, request.query, vector)
+            answer = await self._finder.find(request.principal, request.query, request.k)
         except CortexError as error:
             return EngineAskReply(engine=PAGES, status=EngineStatus.DOWN, error=error.message)
-        words = content_terms(request.query)
-        answering = (hit for candidate in found if (hit := _hit(candidate, words)).relevance > 0)
-        hits = sorted(answering, key=lambda hit: (-hit.native_score, hit.path))
         return EngineAskReply(
-            engine=PAGES, status=EngineStatus.UP, hits=tuple(hits[: request.k]), error=without(vector.degraded)
+            engine=PAGES,
+            status=EngineStatus.UP,
+            hits=tuple(_hit(page, answer.asked) for page in answer.pages),
+            error=without(answer.degraded),
         )
 
     async def health(self, request: EngineHealthRequest) -> EngineHealth:
         """`cortex.v1.rpc.engine.pages.health`."""
         try:
-            return health(PAGES, await self._hot_tier.latest_sync(request.principal))
+            return health(PAGES, await self._freshness.latest_sync(request.principal))
         except CortexError:
             return EngineHealth(engine=PAGES, status=EngineStatus.DOWN)
 
@@ -78,17 +69,17 @@ def last_seen(frontmatter: Mapping[str, JsonValue], updated_at: datetime) -> dat
     return updated_at
 
 
-def _hit(candidate: PageCandidate, words: tuple[str, ...]) -> Hit:
-    headings = " › ".join(candidate.heading_path)
+def _hit(page: FoundPage, asked: Mapping[str, float]) -> Hit:
+    passage = page.passage
     return Hit(
         engine=PAGES,
-        title=candidate.title,
-        path=f"page:{candidate.vault}/{candidate.slug}",
-        snippet=snippet(candidate.passage, SNIPPET_LENGTH),
-        native_score=fused((candidate.by_vector, candidate.by_words), PAGE_IMPORTANCE),
-        relevance=relevance(words, f"{candidate.title} {headings} {candidate.passage}", candidate.by_vector),
-        last_seen=last_seen(candidate.frontmatter, candidate.updated_at),
+        title=passage.title,
+        path=f"page:{passage.vault}/{passage.slug}",
+        snippet=snippet(passage.text, asked),
+        native_score=page.ranked.score,
+        relevance=page.ranked.relevance,
+        last_seen=last_seen(passage.frontmatter, passage.updated_at),
         # The gateway counts a file that is older than 30 days as an older note.
         source_class=SourceClass.RECENT_FILE,
-        assertions=assertions_of(candidate.title, candidate.frontmatter),
+        assertions=assertions_of(passage.title, passage.frontmatter),
     )

@@ -11,12 +11,10 @@ from uuid import UUID
 
 from cortex_contracts.messages.base import Principal
 from cortex_providers.embedder import Vectors
-from cortex_recall.query_vector import QueryVector
 from cortex_store.connection import Connection
 from cortex_store.entity_relations import Path
 from cortex_store.memories import Memory
 from cortex_store.memory_index import Candidate, Filter
-from cortex_store.page_search import PageCandidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +80,6 @@ class Transactions(Protocol):
         ...
 
 
-class Pages(Protocol):
-    """Candidates among the pages."""
-
-    async def pages(self, principal: Principal, query: str, vector: QueryVector) -> tuple[PageCandidate, ...]:
-        """Pages with a passage near `vector` or sharing words with `query`, each page once."""
-        ...
-
-
 class Freshness(Protocol):
     """When the hot tier last learned something."""
 
@@ -98,5 +88,5 @@ class Freshness(Protocol):
         ...
 
     async def latest_sync(self, principal: Principal) -> datetime | None:
-        """When a vault was last synced; none: never."""
+        """When a vault that the principal may read was last synced; none: never."""
         ...
