@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeVar
-from urllib.parse import parse_qs
+from urllib.parse import unquote_to_bytes
 
 from pydantic import Field, StringConstraints, ValidationError
 
@@ -18,9 +18,11 @@ from cortex_webhook.errors import Malformed
 JSON: Final = "application/json"
 FORM: Final = "application/x-www-form-urlencoded"
 BRANCH_PREFIX: Final = "refs/heads/"
+MAX_FORM_FIELDS: Final = 10
+"""GitHub sends one."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,100}")
-_GITHUB = re.compile(r"github\.com[/:]([^/\s]+/[^/\s]+?)(?:\.git)?/?$", re.IGNORECASE)
+_GITHUB = re.compile(r"github\.com(?::\d+)?[/:]([^/\s]+/[^/\s]+?)(?:\.git)?/?$", re.IGNORECASE)
 
 _Model = TypeVar("_Model", bound=Message)
 
@@ -78,7 +80,7 @@ def read(
     Raises:
         Malformed: the body is not the JSON or form that its event has.
     """
-    payload = _payload(content_type, body)
+    payload = decoded(content_type, body)
     if event != "push":
         _parse(_AnyEvent, payload)
         return Pong() if event == "ping" else Ignored(f"event {event[:50]} is not used")
@@ -95,7 +97,7 @@ def read(
     if not wanted:
         return Ignored("no vault has this branch")
     command = SyncVault(
-        reason=SyncReason.PUSH, branch=branch, before=push.before, after=push.after, delivery_id=delivery_id
+        reason=SyncReason.PUSH, branch=branch[:200], before=push.before, after=push.after, delivery_id=delivery_id
     )
     return Wanted(wanted, command)
 
@@ -112,19 +114,30 @@ def _same(name: str | None, other: str) -> bool:
     return name is not None and name.casefold() == other.casefold()
 
 
-def _payload(content_type: str, body: bytes) -> bytes:
+def decoded(content_type: str, body: bytes) -> bytes:
+    """The JSON of a body, which a form carries in its field `payload`.
+
+    Raises:
+        Malformed: the body is no form, or of another type.
+    """
     match content_type.partition(";")[0].strip().lower():
         case "application/json":
             return body
         case "application/x-www-form-urlencoded":
-            try:
-                fields = parse_qs(body, strict_parsing=True, max_num_fields=10)
-            except ValueError:
-                raise Malformed("expected a form with the field payload") from None
-            if len(fields.get(b"payload", [])) != 1:
-                raise Malformed("expected a form with one field payload")
-            return fields[b"payload"][0]
+            return _field(body, b"payload")
     raise Malformed(f"expected the content type {JSON} or {FORM}")
+
+
+def _field(form: bytes, name: bytes) -> bytes:
+    """The one field `name` of a form (WHATWG URL standard, section 5.1): `+` is a space, `%XX` a byte of UTF-8.
+
+    `urllib.parse.parse_qs` answers ASCII or nothing when it is asked for bytes, and a payload is neither.
+    """
+    fields = [field.partition(b"=") for field in form.split(b"&", MAX_FORM_FIELDS)]
+    values = [value for key, _, value in fields if key == name]
+    if len(fields) > MAX_FORM_FIELDS or len(values) != 1:
+        raise Malformed(f"expected a form with one field {name.decode()}")
+    return unquote_to_bytes(values[0].replace(b"+", b" "))
 
 
 def _parse(model: type[_Model], payload: bytes) -> _Model:

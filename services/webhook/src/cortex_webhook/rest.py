@@ -7,7 +7,8 @@ ever logged.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -26,6 +27,8 @@ MAX_BODY_BYTES: Final = 25 * 1024 * 1024
 """GitHub's own limit of a payload."""
 LARGE_BODY_BYTES: Final = 128 * 1024
 """Above this a body is worked on in a thread: 25 MB of JSON take 0.1 s to read, of form fields some seconds."""
+LARGE_BODIES: Final = 8
+"""Held at a time, 200 MB; further ones wait unread. Whether a body is signed is only known when all of it is there."""
 BODY_TIMEOUT_S: Final = 30.0
 RETRY_AFTER_S: Final = 30
 
@@ -37,6 +40,7 @@ Decision = delivery.Pong | delivery.Ignored | delivery.Wanted
 def build(commands: SyncCommands, secrets: Sequence[bytes], vaults: Sequence[VaultSource]) -> FastAPI:
     """The HTTP face of the service."""
     app = FastAPI(title="Cortex webhook", openapi_url=None)
+    large = asyncio.Semaphore(LARGE_BODIES)
 
     def examine(event: str, delivery_id: str, content_type: str, body: bytes, given: str | None) -> Decision:
         if not signature.is_valid(body, given, secrets):
@@ -45,12 +49,12 @@ def build(commands: SyncCommands, secrets: Sequence[bytes], vaults: Sequence[Vau
             raise Malformed("expected the headers X-GitHub-Event and X-GitHub-Delivery")
         return delivery.read(event, delivery_id, content_type, body, vaults)
 
-    async def receive(request: Request) -> JSONResponse:
+    async def receive(request: Request, held: AsyncExitStack) -> JSONResponse:
         """Verify one delivery and queue what it asks for; the work itself happens after the answer."""
         headers = request.headers
         delivery_id = headers.get("x-github-delivery", "")
         try:
-            body = await _body(request)
+            body = await _body(request, lambda: held.enter_async_context(large))
             arguments = (
                 headers.get("x-github-event", ""),
                 delivery_id,
@@ -89,14 +93,15 @@ def build(commands: SyncCommands, secrets: Sequence[bytes], vaults: Sequence[Vau
     @app.post(PATH)
     async def webhook(request: Request) -> JSONResponse:
         """A delivery of GitHub."""
-        with tracing.span("receive delivery"):
-            return await receive(request)
+        async with AsyncExitStack() as held:
+            with tracing.span("receive delivery"):
+                return await receive(request, held)
 
     return app
 
 
-async def _body(request: Request) -> bytes:
-    """The raw body; it is refused as soon as it is known to be too large.
+async def _body(request: Request, wait_for_room: Callable[[], Awaitable[None]]) -> bytes:
+    """The raw body; it is refused as soon as it is known to be too large, and a large one waits for room.
 
     Raises:
         TooLarge: it is longer than `MAX_BODY_BYTES`.
@@ -110,13 +115,16 @@ async def _body(request: Request) -> bytes:
     if not signature.is_well_formed(request.headers.get(signature.HEADER)):
         # Before a byte of the body is kept: only who claims to know the secret may send much.
         raise Forged("expected the header X-Hub-Signature-256 with a SHA-256 signature")
-    received = bytearray()
+    received, has_room = bytearray(), False
     try:
         async with asyncio.timeout(BODY_TIMEOUT_S):
             async for piece in request.stream():
                 received += piece
                 if len(received) > MAX_BODY_BYTES:
                     raise too_large
+                if len(received) > LARGE_BODY_BYTES and not has_room:
+                    await wait_for_room()
+                    has_room = True
     except (TimeoutError, ClientDisconnect):
         raise TooSlow(f"expected the whole body within {BODY_TIMEOUT_S:g} s") from None
     return bytes(received)
