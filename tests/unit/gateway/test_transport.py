@@ -32,6 +32,22 @@ async def test_a_path_may_have_a_longer_limit_of_its_own() -> None:
         assert (await http.put("/documents", content=b"x" * 11)).status_code == 413
 
 
+async def test_a_body_that_never_ends_is_given_up() -> None:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        if not sent:
+            await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "PUT", "path": "/", "headers": []}
+    await LimitBody(echo, 10, whole_s=0.01)(scope, receive, send)
+    assert sent[0]["status"] == 408
+
+
 async def test_an_unexpected_failure_tells_nothing_of_itself() -> None:
     async def fail(scope: Scope, receive: Receive, send: Send) -> None:
         raise RuntimeError("secret text")

@@ -38,6 +38,7 @@ POSITIVE = [
     ("ai-key", "hf" + "_" + letters(34)),
     ("google-key", "AI" + "za" + letters(35)),
     ("google-key", "GOC" + "SPX-" + letters(28)),
+    ("cortex-key", "ct" + "x_0123456789ab_" + letters(43)),
     ("npm-token", "np" + "m_" + letters(36)),
     ("pypi-token", "py" + "pi-AgEIcHlwaS5vcmc" + letters(80)),
     ("jwt", JWT),

@@ -162,7 +162,7 @@ FRAGMENTS = st.one_of(
 
 
 @given(st.lists(FRAGMENTS, max_size=14))
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=250)
 def test_redacting_twice_changes_nothing_even_after_composition(parts: list[str]) -> None:
     once = redact("".join(parts)).text
     assert redact(once).text == once
@@ -171,7 +171,7 @@ def test_redacting_twice_changes_nothing_even_after_composition(parts: list[str]
 
 
 @given(st.lists(FRAGMENTS, max_size=6), st.lists(FRAGMENTS, max_size=6), st.sampled_from(CLOSINGS))
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=250)
 def test_whatever_stands_around_it_a_whole_span_is_cut(before: list[str], after: list[str], closing: str) -> None:
     text = "".join(before) + "\n<private>" + CANARY + closing + "\n" + "".join(after)
     assert not leaked(redact(text).text)

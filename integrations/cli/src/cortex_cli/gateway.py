@@ -93,7 +93,7 @@ class Gateway:
             raise NotRunning(
                 f"the gateway does not answer at {self._url} ({type(error).__name__}); run `cortex start`"
             ) from None
-        if response.status_code not in (200, 202):
+        if response.status_code not in (200, 201, 202):
             raise _refusal(response)
         try:
             return reply.model_validate_json(response.content)

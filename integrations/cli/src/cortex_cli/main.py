@@ -11,7 +11,21 @@ from typing import Annotated
 
 import typer
 
-from cortex_cli import ask, dead_letters, document, mcp, memory, operations, recall, reindex, retain, status, up, watch
+from cortex_cli import (
+    ask,
+    dead_letters,
+    document,
+    keys,
+    mcp,
+    memory,
+    operations,
+    recall,
+    reindex,
+    retain,
+    status,
+    up,
+    watch,
+)
 from cortex_runtime import VERSION
 
 # Nothing is left to collect at the end, and looking for it takes a fifth of a short command's time.
@@ -48,4 +62,5 @@ app.command("watch")(watch.watch)
 app.command("mcp")(mcp.mcp)
 app.add_typer(operations.app, name="operation")
 app.add_typer(document.app, name="document")
+app.add_typer(keys.app, name="keys")
 app.add_typer(dead_letters.app, name="dlq")

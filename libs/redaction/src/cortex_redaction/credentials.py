@@ -85,6 +85,7 @@ _FORMS: Final = (
         _LEFT
         + rf"(?:AIza{_WORD}{{35}}(?!{_WORD})|GOCSPX-{_WORD}{{28}}|ya29\.{_WORD}{{20,1000}}|1//0{_WORD}{{40,200}})",
     ),
+    _form("cortex-key", "ctx_", _LEFT + rf"ctx_{_HEX}{{12}}_{_WORD}{{43}}"),
     _form("npm-token", "npm_", _LEFT + r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
     _form("pypi-token", "pypi-AgE", _LEFT + rf"pypi-AgE{_WORD}{{50,500}}"),
     _form(

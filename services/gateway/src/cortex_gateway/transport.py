@@ -16,6 +16,7 @@ from cortex_gateway.problems import problem
 from cortex_runtime import tracing
 
 BODY_LIMIT_BYTES: Final = 1 << 20
+BODY_WHOLE_S: Final = 30.0
 TRACE_STATE: Final = "trace"
 
 
@@ -38,15 +39,20 @@ class Trace:
 
 
 class LimitBody:
-    """ASGI middleware: a body above the limit is refused with 413 before anything reads it. Paths that begin as one of
-    `longer` have a limit of their own."""
+    """ASGI middleware: a body above the limit is refused with 413 before anything reads it, one that does not come
+    whole in time with 408. Paths that begin as one of `longer` have a limit of their own."""
 
     def __init__(
-        self, app: ASGIApp, limit_bytes: int = BODY_LIMIT_BYTES, longer: Mapping[str, int] = MappingProxyType({})
+        self,
+        app: ASGIApp,
+        limit_bytes: int = BODY_LIMIT_BYTES,
+        longer: Mapping[str, int] = MappingProxyType({}),
+        whole_s: float = BODY_WHOLE_S,
     ) -> None:
         self._app = app
         self._limit_bytes = limit_bytes
         self._longer = longer
+        self._whole_s = whole_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take the body in, then run the app on it."""
@@ -59,14 +65,20 @@ class LimitBody:
             return await self._refuse(limit_bytes, scope, receive, send)
         body = bytearray()
         more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > limit_bytes:
-                return await self._refuse(limit_bytes, scope, receive, send)
+        try:
+            # Who sends slowly, or never to the end, must not fill the memory.
+            async with asyncio.timeout(self._whole_s):
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    body += message.get("body", b"")
+                    more = message.get("more_body", False)
+                    if len(body) > limit_bytes:
+                        return await self._refuse(limit_bytes, scope, receive, send)
+        except TimeoutError:
+            late = problem(408, "too_slow", f"expected the whole body within {self._whole_s:g} s")
+            return await late(scope, receive, send)
         taken: Message | None = {"type": "http.request", "body": bytes(body), "more_body": False}
 
         async def replay() -> Message:
