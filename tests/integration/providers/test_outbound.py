@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from cortex_contracts.errors import Unavailable
+from cortex_contracts.errors import ErrorCode, Unavailable
 from cortex_providers.outbound import Destination, DestinationRefused, Outbound, Resolve, ResponseTooLarge, Unanswered
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -236,3 +236,111 @@ async def test_only_so_many_requests_run_at_one_time():
             gate.set()
             await asyncio.gather(*requests)
         assert (listener.most_open, listener.requests) == (3, 10)
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+async def streamed(outbound: Outbound, whole_s: float = 10.0) -> list[bytes]:
+    async with outbound.stream("x", b"{}", headers={"Accept": "text/event-stream"}, whole_s=whole_s) as answer:
+        return [piece async for piece in answer.pieces]
+
+
+async def test_a_stream_gives_what_has_come_before_the_rest_comes():
+    rest = asyncio.Event()
+
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + b"1\r\na\r\n")
+        await rest.wait()
+        writer.write(b"1\r\nb\r\n0\r\n\r\n")
+
+    async with listening(talk) as listener, client(f"http://127.0.0.1:{listener.port}") as outbound:
+        async with outbound.stream("x", b"{}", headers={}, whole_s=10) as answer, asyncio.timeout(10):
+            came = [await anext(answer.pieces)]
+            rest.set()
+            came += [piece async for piece in answer.pieces]
+        assert (answer.status, came) == (200, [b"a", b"b"])
+
+
+async def test_to_leave_a_stream_ends_the_connection():
+    gone = asyncio.Event()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + b"1\r\na\r\n")
+        await reader.read()  # to the end, whatever of the body is still to come
+        gone.set()
+
+    async with listening(talk) as listener, client(f"http://127.0.0.1:{listener.port}", connections=1) as outbound:
+        for _ in range(2):  # the second one needs the connection of the first
+            gone.clear()
+            async with asyncio.timeout(10):
+                async with outbound.stream("x", b"{}", headers={}, whole_s=10) as answer:
+                    assert await anext(answer.pieces) == b"a"
+                await gone.wait()
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (b"", r"did not begin to answer within 0\.2 s"),
+        (b"HTTP/1.1 200 OK\r\nX-Slow:", r"did not begin to answer within 0\.2 s"),
+        (CHUNKED + b"1\r\na\r\n", r"fell silent in its answer for 0\.2 s"),
+    ],
+)
+async def test_a_stream_that_falls_silent_is_late(said: bytes, sentence: str):
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        await reader.read()
+
+    async with listening(talk) as listener:
+        async with client(f"http://127.0.0.1:{listener.port}", timeout_s=0.2) as outbound, asyncio.timeout(5):
+            with pytest.raises(Unavailable, match=sentence) as caught:
+                await streamed(outbound)
+    assert caught.value.code is ErrorCode.DEADLINE_EXCEEDED
+
+
+async def test_a_stream_that_drips_for_ever_and_one_that_pours_are_bounded():
+    async def pour(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED)
+        while True:
+            writer.write(b"3e8\r\n" + b"x" * 1000 + b"\r\n")
+            await writer.drain()
+            await asyncio.sleep(0.001)
+
+    async with listening(pour) as listener:
+        url = f"http://127.0.0.1:{listener.port}"
+        async with client(url) as outbound, asyncio.timeout(10):
+            with pytest.raises(Unavailable, match=r"did not end its answer within 0\.3 s"):
+                await streamed(outbound, whole_s=0.3)
+        async with client(url, max_response_bytes=50_000) as outbound, asyncio.timeout(10):
+            with pytest.raises(ResponseTooLarge, match="more than 50000 bytes"):
+                await streamed(outbound)
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "sentence"),
+    [
+        (b"SSH-2.0\r\n\r\n", Unanswered, "does not answer"),
+        (CHUNKED + b"9\r\nabc", Unanswered, "broke off its answer"),
+        (b"HTTP/1.1 302 T\r\nLocation: http://127.0.0.1/\r\n\r\n", DestinationRefused, "redirect"),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", Unavailable, "compressed"),
+    ],
+)
+async def test_a_stream_that_is_none_is_told(said: bytes, error: type[Unavailable], sentence: str):
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        await writer.drain()
+        writer.close()
+
+    async with listening(talk) as listener, client(f"http://127.0.0.1:{listener.port}") as outbound:
+        with pytest.raises(error, match=sentence):
+            await streamed(outbound)
+
+
+async def test_a_stream_goes_to_its_destination_only():
+    async with listening(OK) as listener:
+        resolve = answering(["169.254.169.254"])
+        async with client(f"http://llm.example:{listener.port}", resolve=resolve) as outbound:
+            with pytest.raises(DestinationRefused, match="link-local"):
+                await streamed(outbound)
+        assert listener.connections == 0

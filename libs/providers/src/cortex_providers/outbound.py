@@ -19,14 +19,15 @@ import asyncio
 import ipaddress
 import json
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import httpcore
 import httpx
 
-from cortex_contracts.errors import Permanent, Unavailable
+from cortex_contracts.errors import ErrorCode, Permanent, Unavailable
 from cortex_providers.addresses import literal, reach, refusal
 
 CONNECT_S: Final = 5.0
@@ -105,6 +106,15 @@ class Answer:
         return json.loads(self.body)
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A response that is still coming. `pieces` are its bytes as they come; to iterate raises as `Outbound.stream`."""
+
+    status: int
+    headers: Mapping[str, str]
+    pieces: AsyncIterator[bytes]
+
+
 async def system_resolve(host: str, port: int) -> list[str]:
     """Ask the system's resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -168,6 +178,52 @@ class Outbound:
         """DELETE `path` below the destination (see `post`)."""
         return await self._send(self._client.build_request("DELETE", self._url(path)), timeout_s)
 
+    @asynccontextmanager
+    async def stream(
+        self, path: str, body: bytes, *, headers: Mapping[str, str], whole_s: float
+    ) -> AsyncIterator[Stream]:
+        """POST a JSON `body` to `path` below the destination and give the response while it comes; to leave the block
+        ends it. The time limit of the client bounds the wait for its beginning and for each piece, `whole_s` all of it.
+
+        Raises:
+            DestinationRefused, ResponseTooLarge, Unanswered: as `post`.
+            Unavailable: the time is over (its code is `deadline_exceeded`).
+        """
+        sent = {"Content-Type": "application/json", **headers}
+        request = self._client.build_request("POST", self._url(path), content=body, headers=sent)
+        ends_at = asyncio.get_running_loop().time() + whole_s
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                response = await self._client.send(request, stream=True)
+        except (TimeoutError, httpx.TimeoutException):
+            raise self._late(f"did not begin to answer within {self._timeout_s:g} s") from None
+        except httpx.HTTPError as error:
+            raise Unanswered(f"{self._who} does not answer ({type(error).__name__})") from None
+        try:
+            self._judge(response)
+            async with aclosing(self._pieces(response, ends_at, whole_s)) as pieces:
+                yield Stream(response.status_code, response.headers, pieces)
+        finally:
+            await response.aclose()
+
+    async def _pieces(self, response: httpx.Response, ends_at: float, whole_s: float) -> AsyncGenerator[bytes, None]:
+        loop, size = asyncio.get_running_loop(), 0
+        try:
+            async for piece in response.aiter_raw():
+                size += len(piece)
+                if size > self._max_response_bytes:
+                    raise ResponseTooLarge(f"{self._who} answered with more than {self._max_response_bytes} bytes")
+                if loop.time() > ends_at:
+                    raise self._late(f"did not end its answer within {whole_s:g} s")
+                yield piece
+        except httpx.TimeoutException:
+            raise self._late(f"fell silent in its answer for {self._timeout_s:g} s") from None
+        except httpx.HTTPError as error:
+            raise Unanswered(f"{self._who} broke off its answer ({type(error).__name__})") from None
+
+    def _late(self, what: str) -> Unavailable:
+        return Unavailable(f"{self._who} {what}", code=ErrorCode.DEADLINE_EXCEEDED)
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
@@ -191,12 +247,15 @@ class Outbound:
         except httpx.HTTPError as error:
             raise Unanswered(f"{self._who} does not answer ({type(error).__name__})") from None
 
-    async def _read(self, response: httpx.Response) -> Answer:
+    def _judge(self, response: httpx.Response) -> None:
         if response.is_redirect:
             raise DestinationRefused(f"{self._who} answered with a redirect, which is not followed: configure its end")
         if response.headers.get("content-encoding", "identity") != "identity":
             # A small compressed body can unpack to any size.
             raise Unavailable(f"{self._who} answered with a compressed body, which was not asked for")
+
+    async def _read(self, response: httpx.Response) -> Answer:
+        self._judge(response)
         body = bytearray()
         async for chunk in response.aiter_raw():
             body += chunk
