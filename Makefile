@@ -8,11 +8,12 @@ MEMBER_FILES := $(foreach member,$(MEMBERS),$(wildcard $(member)/pyproject.toml)
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PYTEST_ARGS ?=
-# One more than the two cores of CI: a third of the time a test waits for a server, a process or an outage.
-WORKERS ?= 3
+ACCEPTANCE_ARGS ?=
+# Twice the two cores of CI: a third of the time a test waits for a server, a process or an outage.
+WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up start status stop test test-unit test-contract test-integration test-e2e test-compose \
+.PHONY: help setup up start status stop test test-unit test-contract test-integration test-e2e acceptance test-compose \
 	lint fmt type contracts lock ci clean
 
 help: ## list the targets
@@ -55,6 +56,9 @@ test-integration: setup ## one service with real servers
 
 test-e2e: setup ## all processes
 	@$(BIN)/python -m pytest -n $(WORKERS) tests/e2e $(PYTEST_ARGS)
+
+acceptance: setup ## the six acceptance tests of the Brain API against what `make up` has started
+	@$(BIN)/python tests/acceptance/brain.py $(ACCEPTANCE_ARGS)
 
 test-compose: setup ## the same system from images; needs a Docker engine
 	@$(BIN)/python -m pytest -n 0 infra/compose/acceptance $(PYTEST_ARGS)

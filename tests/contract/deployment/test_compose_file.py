@@ -62,6 +62,19 @@ def test_a_service_gets_settings_that_it_knows(service: str) -> None:
     assert needed <= given
 
 
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_can_be_given_every_setting(service: str) -> None:
+    # Where it listens, who it belongs to and where it keeps its files is the container's business.
+    fixed = re.compile(rf"CORTEX_(?:INSTANCE|HOME|{service.upper()}_(?:HOME|(?:SSE_)?PORT))")
+    known = {
+        str(field.validation_alias.choices[0])
+        for field in settings_of(service).model_fields.values()
+        if isinstance(field.validation_alias, AliasChoices)
+    }
+    missing = known - set(CONTAINERS[service]["environment"])
+    assert not {name for name in missing if not fixed.fullmatch(name)}
+
+
 def test_the_health_check_knows_the_ports() -> None:
     ports = runpy.run_path(str(ROOT / "infra/images/check_health.py"))["PORTS"]
     for service in SERVICES:

@@ -6,6 +6,8 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -50,11 +52,16 @@ def imported(member: Path) -> set[str]:
     return found - sys.stdlib_module_names
 
 
+@cache
+def installed() -> Mapping[str, Sequence[str]]:
+    return packages_distributions()
+
+
 def provided_by(module: str) -> set[str]:
     """The distributions that bring a module; an editable install is not among the package records."""
     if module.startswith("cortex_"):
         return {canonical(module)}
-    return {canonical(name) for name in packages_distributions().get(module, [])}
+    return {canonical(name) for name in installed().get(module, [])}
 
 
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.name)

@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
@@ -66,11 +67,18 @@ from cortex_contracts.rpc.recall import (
     RecallRequest,
 )
 from cortex_infra import ports
+from cortex_infra.servers.running import RunningServer
+from cortex_providers.embedder import EmbedderConfig
 from cortex_runtime.bus import Bus
+from cortex_testkit import command_line
+from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.eventually import eventually
 from cortex_testkit.nats_server import NatsServer
+from cortex_testkit.postgres_server import PostgresDatabase, PostgresServer
+from cortex_testkit.process import service_process
 
 TOKEN = "the-token-of-the-test"
+VAULTS = '[{"name": "main", "repository": "/nonexistent/vault"}]'
 PROXY = (
     "import asyncio, sys; from cortex_cli.mcp_proxy import run_stdio_proxy; asyncio.run(run_stdio_proxy(*sys.argv[1:]))"
 )
@@ -192,10 +200,18 @@ def start_gateway(nats_server: NatsServer, tmp_path: Path) -> Starter:
 
 
 @pytest.fixture(scope="module")
-def gateway(nats_server: NatsServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+def gateway_settings() -> dict[str, str]:
+    """More settings of `gateway`; a module may have its own."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def gateway(
+    nats_server: NatsServer, tmp_path_factory: pytest.TempPathFactory, gateway_settings: dict[str, str]
+) -> Iterator[Gateway]:
     """A gateway with the engines memory and pages (played by `played`) and rag (nobody), shared by a module's tests."""
     starter = Starter(nats_server, tmp_path_factory.mktemp("home"))
-    with starter.started() as running:
+    with starter.started(None, **gateway_settings) as running:
         asyncio.run(starter.ready(running))
         yield running
 
@@ -357,3 +373,112 @@ async def remembering(nats_server: NatsServer) -> AsyncIterator[PlayedMemory]:
     yield memory
     await writing.close()
     await reading.close()
+
+
+@dataclass
+class Installation:
+    """Real services of one org on real servers: a writer, a reader, and two gateways."""
+
+    gateways: tuple[Gateway, Gateway]
+    ingest: RunningServer
+    postgres: PostgresDatabase
+    folder: Path
+    restart: Callable[[], Awaitable[None]]
+    """Start ingest again after the test has killed it."""
+
+    @property
+    def gateway(self) -> Gateway:
+        return self.gateways[0]
+
+    def http(self, *, at: int = 0, **headers: str) -> httpx.AsyncClient:
+        """A client with these headers, `_` for `-`; without any it is nobody."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.AsyncClient(base_url=self.gateways[at].url, headers=named, timeout=20, trust_env=False)
+
+    @property
+    def owner(self) -> httpx.AsyncClient:
+        """The static bearer."""
+        return self.http(Authorization=f"Bearer {TOKEN}")
+
+    async def key(self, subject: str, **fields: object) -> dict[str, Any]:
+        """A new key: what the API answered."""
+        async with self.owner as http:
+            made = await http.post("/api/v1/keys", json={"subject": subject, **fields})
+        assert made.status_code == 201, made.text
+        answer: dict[str, Any] = made.json()
+        return answer
+
+    def logs(self) -> str:
+        """Everything that any process has logged."""
+        return "".join(path.read_text(encoding="utf-8") for path in self.folder.rglob("*.log"))
+
+
+@pytest.fixture(scope="module")
+def installation(
+    nats_server: NatsServer,
+    postgres_server: PostgresServer,
+    cache_server: CacheServer,
+    embedder: EmbedderConfig,
+    tmp_path_factory: pytest.TempPathFactory,
+    installation_settings: dict[str, str],
+) -> Iterator[Installation]:
+    """One installation, shared by a module's tests; a module may give gateways `installation_settings`."""
+    folder = tmp_path_factory.mktemp("installation")
+    asyncio.run(nats_server.reset())
+    postgres = asyncio.run(postgres_server.fresh())
+    common = {
+        "CORTEX_DATABASE_URL": postgres.runtime_url,
+        "CORTEX_CACHE_URL": cache_server.url,
+        "CORTEX_EMBEDDINGS_URL": embedder.url,
+        "CORTEX_EMBEDDINGS_MODEL": embedder.model,
+        "CORTEX_EMBEDDINGS_API_KEY": embedder.api_key,
+    }
+    starter = Starter(nats_server, folder)
+    with ExitStack() as stack:
+        processes = {
+            name: service_process(
+                name, CORTEX_HOME=str(folder), CORTEX_NATS_URL=nats_server.url(name), **common, **settings
+            )
+            for name, settings in (("ingest", {"CORTEX_VAULTS": VAULTS}), ("recall", {"CORTEX_VAULTS": VAULTS}))
+        }
+        running = {
+            name: stack.enter_context(RunningServer(process, folder / name)) for name, process in processes.items()
+        }
+        gateways = [stack.enter_context(starter.started(**installation_settings)) for _ in range(2)]
+
+        async def ready() -> None:
+            await asyncio.gather(*(one.wait_ready() for one in running.values()), *map(starter.ready, gateways))
+
+        async def restart() -> None:
+            made.ingest = stack.enter_context(RunningServer(processes["ingest"], folder / "ingest"))
+            await made.ingest.wait_ready()
+
+        asyncio.run(ready())
+        made = Installation((gateways[0], gateways[1]), running["ingest"], postgres, folder, restart)
+        yield made
+    asyncio.run(postgres_server.drop(postgres))
+
+
+@pytest.fixture(scope="module")
+def installation_settings() -> dict[str, str]:
+    """Settings of the gateways of an `installation`."""
+    return {}
+
+
+@pytest.fixture
+def cortex(gateway: Gateway, tmp_path: Path) -> Callable[..., Awaitable[str]]:
+    """Runs the command against the gateway, in a folder of its own; returns what it printed."""
+
+    async def run(*arguments: str, code: int = 0, stdin: bytes = b"", **environment: str) -> str:
+        settings = {
+            "CORTEX_HOME": str(tmp_path / "home"),
+            "CORTEX_URL": gateway.url,
+            "CORTEX_HTTP_TOKEN": gateway.token,
+            "COLUMNS": "200",
+            "TZ": "Africa/Cairo",
+        }
+        ended = await command_line.cortex(*arguments, environment=settings | environment, stdin=stdin, folder=tmp_path)
+        assert ended.code == code, f"{arguments}: {ended.code}\n{ended.out}\n{ended.err}"
+        return (ended.out or ended.err) if code == 0 else ended.err + ended.out
+
+    return run

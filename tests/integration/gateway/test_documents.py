@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -44,7 +41,6 @@ PATH = "/api/v1/memory/documents"
 TEXT = "# Harbour\n\nنجتمع every Monday."
 ID = "notes/يوم 1?#%.md"
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
-CORTEX = Path(sys.executable).with_name("cortex")
 Run = Callable[..., Awaitable[str]]
 
 
@@ -117,33 +113,6 @@ async def shelf(nats_server: NatsServer) -> AsyncIterator[Shelf]:
     await reading.close()
 
 
-@pytest.fixture
-def cortex(gateway: Any, tmp_path: Path) -> Run:
-    """Runs the command in a folder of its own; returns what it printed."""
-
-    async def run(*arguments: str, code: int = 0, stdin: bytes = b"") -> str:
-        settings = {
-            "CORTEX_HOME": str(tmp_path / "home"),
-            "CORTEX_URL": gateway.url,
-            "CORTEX_HTTP_TOKEN": gateway.token,
-        }
-        process = await asyncio.create_subprocess_exec(
-            CORTEX,
-            "document",
-            *arguments,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=tmp_path,
-            env=os.environ | settings,
-        )
-        out, err = await process.communicate(stdin)
-        assert process.returncode == code, f"{arguments}: {process.returncode}\n{out.decode()}\n{err.decode()}"
-        return (out if code == 0 else err).decode()
-
-    return run
-
-
 @pytest.mark.parametrize("document_id", [ID, "a", "/etc/notes", "a//b", "../up.md", "https://example.org/x?y=1"])
 async def test_a_document_is_put_read_and_forgotten_by_its_id(gateway: Any, shelf: Shelf, document_id: str) -> None:
     # Slashes may be encoded; they must be where a part of the path is "..", which clients resolve.
@@ -206,26 +175,32 @@ async def test_an_agent_retains_a_document_with_the_tool_it_has(
 async def test_the_command_line_puts_files_and_prints_them(cortex: Run, shelf: Shelf, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text(TEXT, encoding="utf-8-sig")
-    assert "notes/a.md is at version 1: 2 new, 0 kept, 0 removed" in await cortex("put", "./notes/a.md", "-n", "atlas")
-    assert "has not changed" in await cortex("put", "notes/a.md", "-n", "atlas", "--source", "chat")
-    assert await cortex("get", "notes/a.md", "-n", "atlas") == f"{TEXT}\n"
-    piped = await cortex("put", "-", "--id", ID, "--private", "--json", stdin=b"<private>x</private> y")
+    assert "notes/a.md is at version 1: 2 new, 0 kept, 0 removed" in await cortex(
+        "document", "put", "./notes/a.md", "-n", "atlas"
+    )
+    assert "has not changed" in await cortex("document", "put", "notes/a.md", "-n", "atlas", "--source", "chat")
+    assert await cortex("document", "get", "notes/a.md", "-n", "atlas") == f"{TEXT}\n"
+    piped = await cortex("document", "put", "-", "--id", ID, "--private", "--json", stdin=b"<private>x</private> y")
     assert json.loads(piped)["redactions"]["private"] == 1
-    await cortex("put", "-", "--id", "third", "--at", "2026-11-30T09:30+02:00", stdin=b"Third.")
-    assert [line.split()[1] for line in (await cortex("list")).splitlines()] == ["notes/a.md", "notes/يوم", "third"]
-    assert len(json.loads(await cortex("list", "--json"))["documents"]) == 3
-    assert len(json.loads(await cortex("get", ID, "--as-of", "2026-12-01", "--json"))["chunks"]) == 2
-    assert "forgotten, with 2 memories and 1 that" in await cortex("forget", "third")
-    assert "there is no such document" in await cortex("get", "third", code=4)
-    assert await cortex("list", "none") == "There are no documents.\n"
+    await cortex("document", "put", "-", "--id", "third", "--at", "2026-11-30T09:30+02:00", stdin=b"Third.")
+    assert [line.split()[1] for line in (await cortex("document", "list")).splitlines()] == [
+        "notes/a.md",
+        "notes/يوم",
+        "third",
+    ]
+    assert len(json.loads(await cortex("document", "list", "--json"))["documents"]) == 3
+    assert len(json.loads(await cortex("document", "get", ID, "--as-of", "2026-12-01", "--json"))["chunks"]) == 2
+    assert "forgotten, with 2 memories and 1 that" in await cortex("document", "forget", "third")
+    assert "there is no such document" in await cortex("document", "get", "third", code=4)
+    assert await cortex("document", "list", "none") == "There are no documents.\n"
 
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "nul").write_bytes(b"a\x00b")
-    assert "expected text in UTF-8" in await cortex("put", "binary", code=1)
-    assert "binary data" in await cortex("put", "nul", code=1)
-    assert "cannot read" in await cortex("put", "missing", code=1)
-    assert "content" in await cortex("put", "-", "--id", "empty", code=1)
-    assert "--id" in await cortex("put", "-", code=2)
+    assert "expected text in UTF-8" in await cortex("document", "put", "binary", code=1)
+    assert "binary data" in await cortex("document", "put", "nul", code=1)
+    assert "cannot read" in await cortex("document", "put", "missing", code=1)
+    assert "content" in await cortex("document", "put", "-", "--id", "empty", code=1)
+    assert "--id" in await cortex("document", "put", "-", code=2)
     (tmp_path / "notes" / "up.md").write_text("Up.", encoding="utf-8")
-    await cortex("put", "notes/../notes/up.md")
-    assert await cortex("get", "notes/../notes/up.md") == "Up.\n"
+    await cortex("document", "put", "notes/../notes/up.md")
+    assert await cortex("document", "get", "notes/../notes/up.md") == "Up.\n"

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,35 +11,6 @@ import pytest
 from cortex_contracts.errors import ErrorCode, Permanent, Unavailable
 
 TEXT = "نجتمع every Monday at 09:30"
-CORTEX = Path(sys.executable).with_name("cortex")
-
-
-@pytest.fixture
-def cortex(gateway: Any, tmp_path: Path) -> Any:
-    """Runs the command with the address and the token of the gateway; returns what it printed."""
-
-    async def run(*arguments: str, code: int = 0, stdin: str = "", **environment: str) -> str:
-        process = await asyncio.create_subprocess_exec(
-            CORTEX,
-            *arguments,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={
-                **os.environ,
-                "CORTEX_HOME": str(tmp_path / "home"),
-                "CORTEX_URL": gateway.url,
-                "CORTEX_HTTP_TOKEN": gateway.token,
-                "COLUMNS": "200",
-                "TZ": "Africa/Cairo",
-                **environment,
-            },
-        )
-        out, err = await process.communicate(stdin.encode())
-        assert process.returncode == code, f"{arguments}: {process.returncode}\n{out.decode()}\n{err.decode()}"
-        return (out if code == 0 else err).decode()
-
-    return run
 
 
 async def test_every_verb_for_people(cortex: Any, remembering: Any) -> None:
@@ -68,7 +35,7 @@ async def test_every_verb_for_people(cortex: Any, remembering: Any) -> None:
 
 
 async def test_every_verb_for_scripts(cortex: Any, remembering: Any) -> None:
-    kept = json.loads(await cortex("retain", "-", "--json", stdin=TEXT))
+    kept = json.loads(await cortex("retain", "-", "--json", stdin=TEXT.encode()))
     memory_id = kept["memory_id"]
     printed = await cortex("recall", "نجتمع", "--json")
     assert TEXT in printed

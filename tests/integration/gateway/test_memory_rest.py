@@ -124,7 +124,7 @@ async def gateway_post(gateway: Any, path: str, body: object) -> Any:
         ("/recall", {"query": "q", "k": 101}, ["k"]),
         ("/context", {"budget_tokens": 1}, ["budget_tokens"]),
         ("/share", {"namespace": "atlas", "agent": "a", "access": "own"}, ["access"]),
-        ("/not-an-id/forget", {}, ["path.memory_id"]),
+        ("/not-an-id/forget", {}, ["memory_id"]),
     ],
 )
 async def test_a_wrong_or_unknown_field_is_named(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -51,7 +48,6 @@ from cortex_testkit.nats_server import NatsServer
 
 MEMORY = "/api/v1/memory"
 PATH = f"{MEMORY}/operations"
-CORTEX = Path(sys.executable).with_name("cortex")
 RETAINED = DocumentRetained(
     document_id="dock.md",
     version=3,
@@ -201,32 +197,6 @@ async def test_what_is_not_there_wrong_or_nobodys_is_refused(gateway: Any, playe
     async with gateway.http(None) as http:
         for response in (await http.get(PATH), await http.post(f"{PATH}/{uuid4()}/retry")):
             assert response.status_code == 401
-
-
-@pytest.fixture
-def cortex(gateway: Any, tmp_path: Path) -> Any:
-    """Runs the command against the gateway; returns what it printed."""
-
-    async def run(*arguments: str, code: int = 0) -> str:
-        process = await asyncio.create_subprocess_exec(
-            CORTEX,
-            *arguments,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={
-                **os.environ,
-                "CORTEX_HOME": str(tmp_path / "home"),
-                "CORTEX_URL": gateway.url,
-                "CORTEX_HTTP_TOKEN": gateway.token,
-                "COLUMNS": "200",
-                "TZ": "UTC",
-            },
-        )
-        out, err = await process.communicate()
-        assert process.returncode == code, f"{arguments}: {process.returncode}\n{out.decode()}\n{err.decode()}"
-        return (out or err).decode()
-
-    return run
 
 
 async def test_the_command_line_shows_waits_cancels_and_tries_again(

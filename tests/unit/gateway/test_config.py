@@ -45,6 +45,25 @@ def test_a_bind_beyond_loopback_starts_with_a_token(monkeypatch: pytest.MonkeyPa
     assert read(GatewaySettings).host == "0.0.0.0"
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("CORTEX_JWT_SECRET", "x" * 32), ("CORTEX_JWT_JWKS_URL", "https://issuer.example/keys")],
+)
+def test_a_bind_beyond_loopback_starts_with_signed_tokens(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv("CORTEX_GATEWAY_HOST", "0.0.0.0")
+    monkeypatch.setenv(name, value)
+    assert read(GatewaySettings).host == "0.0.0.0"
+
+
+def test_a_secret_that_is_too_short_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORTEX_JWT_SECRET", "x" * 31)
+    with pytest.raises(SettingsError, match="CORTEX_JWT_SECRET: expected at least 32 bytes") as refused:
+        read(GatewaySettings)
+    assert "xxx" not in str(refused.value)
+
+
 def test_some_weights_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORTEX_GATEWAY_AUTHORITY", '{"agent-memory": 0.7}')
     authority = read(GatewaySettings).authority
@@ -61,6 +80,13 @@ def test_some_weights_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
         ("CORTEX_GATEWAY_HALF_LIFE_DAYS", "inf"),
         ("CORTEX_GATEWAY_AUTHORITY", '{"agent-memory": 2}'),
         ("CORTEX_GATEWAY_FLOOR", "1.5"),
+        ("CORTEX_JWT_LEEWAY_S", "-1"),
+        ("CORTEX_JWT_LEEWAY_S", "301"),
+        ("CORTEX_JWT_ORG_CLAIM", "sub"),
+        ("CORTEX_JWT_ORG_CLAIM", " "),
+        ("CORTEX_RATE_REQUESTS", "-1"),
+        ("CORTEX_RATE_CHAT", "many"),
+        ("CORTEX_RATE_FAILURES", "-1"),
     ],
 )
 def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

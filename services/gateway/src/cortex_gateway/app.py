@@ -4,22 +4,40 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from cortex_contracts import subjects
 from cortex_contracts.messages.base import Principal
+from cortex_contracts.messages.events import KeyEvent
 from cortex_contracts.rpc.ask import ASK
-from cortex_gateway import mcp_server
+from cortex_contracts.rpc.keys import RESOLVE_KEY
+from cortex_gateway import brain_pages_rest, brain_rest, chat_rest, long_documents, mcp_server, memory_rest
 from cortex_gateway.ask import Asker
-from cortex_gateway.auth import OPEN_PATHS, Authenticate, StaticBearer, Verifier
+from cortex_gateway.auth import OPEN_PATHS, StaticBearer, Verifier
+from cortex_gateway.auth_jwks import Issuer, Jwks
+from cortex_gateway.auth_jwt import Rules, SignedTokens
+from cortex_gateway.auth_keys import AgentKeys
+from cortex_gateway.brain import Brain
+from cortex_gateway.brain_health import BrainHealth
+from cortex_gateway.chat import Chat, ChatLimits
+from cortex_gateway.chat_upstream import Upstream
 from cortex_gateway.config import GatewaySettings, is_loopback
 from cortex_gateway.engines import Engines
-from cortex_gateway.long_documents import BODY_LIMIT_BYTES, LongDocuments
+from cortex_gateway.face import Face
+from cortex_gateway.keys import KeyRing
+from cortex_gateway.keys_rest import keys_router
+from cortex_gateway.long_documents import LongDocuments
 from cortex_gateway.memory import Memory
-from cortex_gateway.memory_rest import PREFIX
 from cortex_gateway.operations import Operations
 from cortex_gateway.rest import rest_app
 from cortex_gateway.scoring import Scoring
-from cortex_gateway.transport import Drain, LimitBody, Trace
+from cortex_gateway.transport import Drain
+from cortex_gateway.usage import Prices, Usage
 from cortex_runtime.service import Service
 
+LONGER_BODIES = {
+    f"{memory_rest.PREFIX}/documents/": long_documents.BODY_LIMIT_BYTES,
+    f"{brain_rest.PREFIX}/pages/": brain_pages_rest.BODY_LIMIT_BYTES,
+    chat_rest.PATH: chat_rest.BODY_LIMIT_BYTES,
+}
 ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - names the binds that are no host name
 
 
@@ -32,16 +50,34 @@ def build(settings: GatewaySettings) -> Service:
     memory = Memory(service.bus)
     service.bus.serve(ASK, asker.serve)
 
-    verifiers = _verifiers(settings)
+    agent_keys = AgentKeys(lambda request: service.bus.request(RESOLVE_KEY, request))
+    service.bus.watch(subjects.KEY_EVENT_PATTERN, KeyEvent, agent_keys.heard)
+    verifiers = [*_static(settings), agent_keys, *_signed(settings, service)]
     mcp = mcp_server.mcp_server(asker, memory)
     allowed = mcp_server.security(_hosts(settings))
+    usage = Usage(service.bus, prices=_prices(settings))
+    service.background("usage", usage.run)
     drain = service.use("streams", Drain())
-    rest = rest_app(asker, engines, memory, Operations(service.bus), LongDocuments(service.bus))
+    chat = _chat(service, settings, usage)  # closed before the streams, which then say that they broke off
+    brain = Brain(service.bus)
+    rest = rest_app(
+        asker,
+        engines,
+        memory,
+        Operations(service.bus),
+        LongDocuments(service.bus),
+        brain,
+        BrainHealth(brain, own),
+        usage,
+        chat,
+    )
+    rest.include_router(keys_router(KeyRing(service.bus, agent_keys)))
+    face = Face(settings, verifiers, usage, LONGER_BODIES)
     main = _beside(mcp_server.http_app(mcp, allowed), rest)
     service.use("mcp", mcp_server.McpSessions(mcp.session_manager))
-    service.mount(_face(drain.wrap(main), verifiers, OPEN_PATHS))
+    service.mount(face(drain.wrap(main), mcp_server.MCP_PATH, OPEN_PATHS | {brain_rest.HEALTH_PATH}))
     sse = drain.wrap(mcp_server.sse_app(mcp, allowed))
-    service.listen(settings.host, settings.gateway_sse_port, _face(sse, verifiers))
+    service.listen(settings.host, settings.gateway_sse_port, face(sse, mcp_server.SSE_PATH))
     return service
 
 
@@ -55,14 +91,37 @@ def _beside(mcp: ASGIApp, rest: ASGIApp) -> ASGIApp:
     return choose
 
 
-def _face(app: ASGIApp, verifiers: list[Verifier], open_paths: frozenset[str] = frozenset()) -> ASGIApp:
-    limited = LimitBody(app, longer={f"{PREFIX}/documents/": BODY_LIMIT_BYTES})
-    return Trace(Authenticate(limited, verifiers, open_paths))
+def _chat(service: Service, settings: GatewaySettings, usage: Usage) -> Chat:
+    upstream = None
+    if settings.chat_upstream_url:
+        key = settings.chat_upstream_api_key.get_secret_value()
+        upstream = service.use(
+            "chat_upstream",
+            Upstream(settings.chat_upstream_url, settings.chat_upstream_model, key, settings.chat_timeout_s),
+        )
+    limits = ChatLimits(settings.chat_query_limit_s, settings.chat_min_score, settings.chat_daily_tokens)
+    return Chat(service.bus, usage, upstream, settings.chat_models, limits)
 
 
-def _verifiers(settings: GatewaySettings) -> list[Verifier]:
+def _prices(settings: GatewaySettings) -> Prices | None:
+    of_input, of_output = settings.chat_price_per_mtok_input, settings.chat_price_per_mtok_output
+    return None if of_input is None and of_output is None else Prices(of_input or 0.0, of_output or 0.0)
+
+
+def _static(settings: GatewaySettings) -> list[Verifier]:
     token = settings.http_token.get_secret_value()
     return [StaticBearer(token, settings.org)] if token else []
+
+
+def _signed(settings: GatewaySettings, service: Service) -> list[Verifier]:
+    secret = settings.jwt_secret.get_secret_value()
+    if not secret and not settings.jwt_jwks_url:
+        return []
+    rules = Rules(settings.jwt_audience, settings.jwt_issuer, settings.jwt_leeway_s, settings.jwt_org_claim)
+    keys = None
+    if settings.jwt_jwks_url:
+        keys = Jwks(service.use("issuer", Issuer(settings.jwt_jwks_url), required=False).fetch)
+    return [SignedTokens(rules, secret, keys)]
 
 
 def _hosts(settings: GatewaySettings) -> list[str]:

@@ -10,12 +10,12 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from cortex_contracts.messages.base import Token
 from cortex_contracts.rpc.engine import BUILT_IN_ENGINES, ENGINE_LIMIT_S, SourceClass
 from cortex_gateway.scoring import AUTHORITY, HALF_LIFE_DAYS
-from cortex_runtime.settings import ServiceSettings, setting
+from cortex_runtime.settings import ChatSettings, RateSettings, ServiceSettings, TokenSettings, setting
 
 Weight = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
-class GatewaySettings(ServiceSettings):
+class GatewaySettings(ServiceSettings, ChatSettings, TokenSettings, RateSettings):
     """What the gateway reads."""
 
     service: ClassVar[str] = "gateway"
@@ -49,9 +49,11 @@ class GatewaySettings(ServiceSettings):
     @field_validator("gateway_host")
     @classmethod
     def _guarded(cls, value: str, info: ValidationInfo) -> str:
-        token = info.data.get("http_token")
-        if not is_loopback(value) and not (token and token.get_secret_value()):
-            raise ValueError("a bind beyond loopback needs credentials: set CORTEX_HTTP_TOKEN")
+        # A setting that was refused is missing here; its own sentence is told as well.
+        secrets = (info.data.get(name) for name in ("http_token", "jwt_secret"))
+        proved = any(secret and secret.get_secret_value() for secret in secrets) or info.data.get("jwt_jwks_url")
+        if not is_loopback(value) and not proved:
+            raise ValueError("a bind beyond loopback needs credentials: set CORTEX_HTTP_TOKEN or CORTEX_JWT_*")
         return value
 
     @field_validator("gateway_engine_limit_s")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body, Path, Query, Response, Security
-from fastapi.security import HTTPBearer
+from fastapi import APIRouter, Body, Path, Query, Response
 
 from cortex_contracts.messages.base import Timestamp, Token
 from cortex_contracts.messages.documents import (
@@ -19,8 +18,8 @@ from cortex_contracts.rpc.documents import DocumentQuestion, DocumentReply, Docu
 from cortex_contracts.rpc.operations import OperationStarted
 from cortex_gateway.long_documents import LONG_CHARS, LongDocuments
 from cortex_gateway.memory import Memory
-from cortex_gateway.memory_rest import PREFIX, RESPONSES, STRICT, WRITES, Caller, accepted, background
-from cortex_gateway.problems import Problem
+from cortex_gateway.memory_rest import PREFIX, STRICT, WRITES, Caller, accepted, background
+from cortex_gateway.openapi import CREDENTIALS, RESPONSES, Responses, refusal
 
 EXAMPLES: Final[dict[str, Any]] = {
     "file": {
@@ -33,8 +32,8 @@ EXAMPLES: Final[dict[str, Any]] = {
         },
     }
 }
-NAMED: Final[dict[int | str, dict[str, Any]]] = {
-    404: {"model": Problem, "description": "There is no such document for this principal"}
+NAMED: Final[Responses] = {
+    404: refusal("There is no such document for this principal", "not_found", "no such document")
 }
 
 
@@ -60,7 +59,7 @@ def documents_router(memory: Memory, long_documents: LongDocuments) -> APIRouter
         prefix=f"{PREFIX}/documents",
         tags=["documents"],
         responses=RESPONSES,
-        dependencies=[Security(HTTPBearer(auto_error=False))],
+        dependencies=CREDENTIALS,
     )
 
     @routes.get("", summary="The documents there are")

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Depends, Query, Request, Response, Security
-from fastapi.security import HTTPBearer
+from fastapi import APIRouter, Body, Depends, Query, Request, Response
 from pydantic import ConfigDict, Field
 
 from cortex_contracts.messages.base import Principal, Token
@@ -36,7 +35,7 @@ from cortex_contracts.rpc.recall import (
 )
 from cortex_gateway.auth import principal_of
 from cortex_gateway.memory import Memory
-from cortex_gateway.problems import Problem, ValidationProblem
+from cortex_gateway.openapi import CREDENTIALS, RESPONSES, TOO_LARGE, Responses, refusal
 
 PREFIX: Final = "/api/v1/memory"
 STRICT: Final = ConfigDict(extra="forbid", frozen=True)
@@ -72,20 +71,8 @@ RECALL_EXAMPLES: Final[dict[str, Any]] = {
         },
     },
 }
-RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    401: {"model": Problem, "description": "No valid credentials"},
-    422: {"model": ValidationProblem, "description": "A field is wrong or unknown"},
-    503: {"model": Problem, "description": "A service is away; try again after `Retry-After` seconds"},
-    504: {"model": Problem, "description": "A service did not answer in time"},
-}
-WRITES: Final[dict[int | str, dict[str, Any]]] = {
-    400: {"model": Problem, "description": "It cannot be remembered, for instance nothing is left after redaction"},
-    403: {"model": Problem, "description": "The principal may not write this namespace"},
-    413: {"model": Problem, "description": "The body is too large"},
-}
-NAMED: Final[dict[int | str, dict[str, Any]]] = {
-    404: {"model": Problem, "description": "There is no such memory for this principal"}
-}
+WRITES: Final = TOO_LARGE
+NAMED: Final[Responses] = {404: refusal("There is no such memory for this principal", "not_found", "no such memory")}
 
 
 class RetainBody(MemoryDraft):
@@ -142,16 +129,14 @@ def accepted(reply: RetainBatchReply | Improved | OperationStarted) -> Response:
     return Response(reply.model_dump_json(), 202, {"Location": location}, "application/json")
 
 
-def background(reply: type[Any]) -> dict[int | str, dict[str, Any]]:
+def background(reply: type[Any]) -> Responses:
     """The 202 of a route whose work may be left to the background."""
     return {202: {"model": reply, "description": "In the background: `operation_id` and `Location` name the operation"}}
 
 
 def memory_router(memory: Memory) -> APIRouter:
     """The routes over `memory`; who calls them has been authenticated before."""
-    routes = APIRouter(
-        prefix=PREFIX, tags=["memory"], responses=RESPONSES, dependencies=[Security(HTTPBearer(auto_error=False))]
-    )
+    routes = APIRouter(prefix=PREFIX, tags=["memory"], responses=RESPONSES, dependencies=CREDENTIALS)
 
     @routes.post("", summary="Remember one statement", responses=WRITES)
     async def retain(
@@ -193,7 +178,8 @@ def memory_router(memory: Memory) -> APIRouter:
         """Grants by namespace and agent, of one namespace or of all."""
         return await memory.grants(principal, namespace)
 
-    @routes.get("/{memory_id}", summary="One memory", responses=NAMED)
+    # The names of the other routes are no ids: to GET one of them is a 405.
+    @routes.get("/{memory_id:uuid}", summary="One memory", responses=NAMED)
     async def get(principal: Caller, memory_id: UUID) -> GetReply:
         """A memory with its provenance, what superseded what, its repeats, entities and history."""
         return await memory.get(principal, memory_id)

@@ -55,7 +55,7 @@ def memory_tools(memory: Memory) -> list[Tool]:
             ),
         ] = None,
     ) -> Annotated[CallToolResult, RetainResult]:
-        with called(ctx, "memory_retain") as principal:
+        with called(ctx, "memory_retain", {"namespace": namespace, "document_id": document_id}) as principal:
             if document_id is not None:
                 document = DocumentDraft(
                     namespace=namespace or usual_namespace(principal),
@@ -108,11 +108,11 @@ def memory_tools(memory: Memory) -> list[Tool]:
             return _answer(GetResult.of(await memory.get(principal, id)))
 
     async def memory_forget(ctx: Context, id: Id) -> Annotated[CallToolResult, ChangeResult]:
-        with called(ctx, "memory_forget") as principal:
+        with called(ctx, "memory_forget", {"memory_id": id}) as principal:
             return _answer(ChangeResult.of(await memory.forget(principal, id)))
 
     async def memory_restore(ctx: Context, id: Id) -> Annotated[CallToolResult, ChangeResult]:
-        with called(ctx, "memory_restore") as principal:
+        with called(ctx, "memory_restore", {"memory_id": id}) as principal:
             return _answer(ChangeResult.of(await memory.restore(principal, id)))
 
     async def memory_share(
@@ -123,7 +123,7 @@ def memory_tools(memory: Memory) -> list[Tool]:
             Access, Field(description="read, write (includes read), or none to take it back")
         ] = Access.READ,
     ) -> Annotated[CallToolResult, ShareResult]:
-        with called(ctx, "memory_share") as principal:
+        with called(ctx, "memory_share", {"namespace": namespace, "agent": agent}) as principal:
             share = Share(namespace=namespace, agent=agent, access=access)
             return _answer(ShareResult.of(await memory.share(principal, share)))
 

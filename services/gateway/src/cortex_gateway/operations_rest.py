@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response, Security
-from fastapi.security import HTTPBearer
+from fastapi import APIRouter, Query, Response
 
 from cortex_contracts.rpc.ingest import Improve, Improved
 from cortex_contracts.rpc.operations import Operation, OperationReply, OperationsQuestion, OperationsReply
-from cortex_gateway.memory_rest import PREFIX, RESPONSES, STRICT, WRITES, Caller, accepted, background
+from cortex_gateway.memory_rest import PREFIX, STRICT, WRITES, Caller, accepted, background
+from cortex_gateway.openapi import CREDENTIALS, RESPONSES, Responses, refusal
 from cortex_gateway.operations import Operations
-from cortex_gateway.problems import Problem
 
-NAMED: Final[dict[int | str, dict[str, Any]]] = {
-    404: {"model": Problem, "description": "There is no such operation for this principal"}
+NAMED: Final[Responses] = {
+    404: refusal("There is no such operation for this principal", "not_found", "no such operation")
 }
-CHANGED: Final[dict[int | str, dict[str, Any]]] = {
+CHANGED: Final[Responses] = {
     **NAMED,
-    409: {"model": Problem, "description": "It has come to an end, or to another one, already"},
+    409: refusal("It has come to an end, or to another one, already", "conflict", "the operation has ended"),
 }
 
 
@@ -37,9 +36,7 @@ class ImproveBody(Improve):
 
 def operations_router(operations: Operations) -> APIRouter:
     """The routes over `operations`; who calls them has been authenticated before."""
-    routes = APIRouter(
-        prefix=PREFIX, tags=["operations"], responses=RESPONSES, dependencies=[Security(HTTPBearer(auto_error=False))]
-    )
+    routes = APIRouter(prefix=PREFIX, tags=["operations"], responses=RESPONSES, dependencies=CREDENTIALS)
 
     @routes.get("/operations", summary="The operations there are")
     async def listed(principal: Caller, question: Annotated[ListParameters, Query()]) -> OperationsReply:

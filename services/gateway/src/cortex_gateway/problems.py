@@ -5,6 +5,7 @@ Nothing internal is told: an unexpected failure is logged here and crosses as a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
@@ -17,7 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cortex_contracts.errors import CortexError, ErrorCode
-from cortex_gateway.errors import UnknownEngine
+from cortex_gateway.errors import UnknownEngine, WrongFields
 from cortex_runtime.rpc import error_body
 
 STATUS: Final[Mapping[ErrorCode, int]] = {
@@ -74,7 +75,11 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _validation(_: Request, error: RequestValidationError) -> JSONResponse:
-        return invalid([FieldProblem(field=_field(item["loc"]), message=item["msg"]) for item in error.errors()])
+        return invalid([FieldProblem(field=_field(item["loc"]), message=_message(item)) for item in error.errors()])
+
+    @app.exception_handler(WrongFields)
+    async def _wrong(_: Request, error: WrongFields) -> JSONResponse:
+        return invalid([FieldProblem(field=field, message=message) for field, message in error.wrong])
 
     @app.exception_handler(UnknownEngine)
     async def _scope(_: Request, error: UnknownEngine) -> JSONResponse:
@@ -87,6 +92,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def _http(_: Request, error: HTTPException) -> JSONResponse:
+        if error.status_code == 400:  # of the framework: a body that cannot be read, as JSON or as a form
+            return invalid([FieldProblem(field="body", message=str(error.detail))])
         code = CODES.get(error.status_code) or HTTPStatus(error.status_code).name.lower()
         return problem(error.status_code, code, str(error.detail), headers=error.headers)
 
@@ -118,7 +125,15 @@ class Unexpected:
 
 
 def _field(location: Sequence[Any]) -> str:
-    """`("body", "scope", 0)` as `scope.0`; `body` for the body as a whole."""
-    parts = [str(part) for part in location[1:]] if location and location[0] == "body" else list(map(str, location))
+    """`("body", "scope", 0)` as `scope.0`, `("query", "q")` as `q`; `body` for the body as a whole."""
+    parts = [str(part) for part in location[1:]]
     # The place of a JSON syntax error is a character offset, not a field.
     return ".".join(parts) if parts and not (len(parts) == 1 and parts[0].isdigit()) else "body"
+
+
+def _message(item: Mapping[str, Any]) -> str:
+    """What was expected; of a closed list its values in their order."""
+    if item["type"] in ("enum", "literal_error") and (values := re.findall(r"'([^']*)'", item["ctx"]["expected"])):
+        return "must be one of: " + ", ".join(values)
+    message: str = item["msg"]
+    return message.removeprefix("Value error, ")

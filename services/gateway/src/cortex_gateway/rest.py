@@ -1,23 +1,30 @@
-"""REST: `POST /ask`, `GET /health`, the routes of memory, and an OpenAPI document that describes them."""
+"""REST: `POST /ask`, `GET /health`, the routes of memory and of pages, and an OpenAPI document that describes them."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import Body, FastAPI, Security
-from fastapi.security import HTTPBearer
+from fastapi import Body, FastAPI
 
 from cortex_contracts.rpc.ask import AskReply, GatewayHealth, Question
 from cortex_gateway import problems
 from cortex_gateway.ask import Asker
+from cortex_gateway.brain import Brain
+from cortex_gateway.brain_health import BrainHealth
+from cortex_gateway.brain_rest import PREFIX as BRAIN_PREFIX
+from cortex_gateway.brain_rest import brain_router
+from cortex_gateway.chat import Chat
+from cortex_gateway.chat_rest import chat_router
 from cortex_gateway.documents_rest import documents_router
 from cortex_gateway.engines import Engines
+from cortex_gateway.http_methods import HttpMethods
 from cortex_gateway.long_documents import LongDocuments
 from cortex_gateway.memory import Memory
 from cortex_gateway.memory_rest import PREFIX, Caller, memory_router
+from cortex_gateway.openapi import CREDENTIALS, RESPONSES, TOO_LARGE, example, wrong_fields
 from cortex_gateway.operations import Operations
 from cortex_gateway.operations_rest import operations_router
-from cortex_gateway.problems import Problem, ValidationProblem
+from cortex_gateway.usage import Usage
 from cortex_runtime import VERSION
 
 QUESTION_EXAMPLES: Final[dict[str, Any]] = {
@@ -75,13 +82,16 @@ HEALTH_EXAMPLE: Final[dict[str, Any]] = {
 }
 
 
-def example(value: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI form of one example of a reply."""
-    return {"content": {"application/json": {"example": value}}}
-
-
 def rest_app(
-    asker: Asker, engines: Engines, memory: Memory, operations: Operations, long_documents: LongDocuments
+    asker: Asker,
+    engines: Engines,
+    memory: Memory,
+    operations: Operations,
+    long_documents: LongDocuments,
+    brain: Brain,
+    brain_health: BrainHealth,
+    usage: Usage,
+    chat: Chat,
 ) -> FastAPI:
     """The REST routes; who calls them has been authenticated before."""
     app = FastAPI(
@@ -93,16 +103,17 @@ def rest_app(
         redoc_url=None,
     )
     problems.install(app)
+    app.add_middleware(HttpMethods, routes=lambda: app.routes)
 
     @app.post(
         "/ask",
         summary="Ask every engine one question",
-        dependencies=[Security(HTTPBearer(auto_error=False))],
-        responses={
+        dependencies=CREDENTIALS,
+        responses=RESPONSES
+        | TOO_LARGE
+        | {
             200: example(REPLY_EXAMPLE),
-            401: {"model": Problem, "description": "No valid credentials"},
-            413: {"model": Problem, "description": "The body is too large"},
-            422: {"model": ValidationProblem, "description": "A field is wrong, or the scope names an unknown engine"},
+            422: wrong_fields("scope", "unknown engine mail", "A field is wrong, or the scope names an unknown engine"),
         },
     )
     async def ask(
@@ -115,13 +126,15 @@ def rest_app(
     app.include_router(operations_router(operations))  # before the routes of memory, which take any name for an id
     app.include_router(documents_router(memory, long_documents))
     app.include_router(memory_router(memory))
+    app.include_router(brain_router(brain, brain_health, usage))
+    app.include_router(chat_router(chat, usage))
 
     @app.get("/health", summary="Liveness and freshness of every engine", responses={200: example(HEALTH_EXAMPLE)})
     async def health() -> GatewayHealth:
         """Open: every engine, up or down, verbatim."""
         return await engines.health()
 
-    @app.get("/", summary="Where to go from here", dependencies=[Security(HTTPBearer(auto_error=False))])
+    @app.get("/", summary="Where to go from here", dependencies=CREDENTIALS, responses=RESPONSES)
     async def index() -> dict[str, Any]:
         """The addresses of this gateway."""
         return {
@@ -130,6 +143,7 @@ def rest_app(
             "links": {
                 "ask": "/ask",
                 "memory": PREFIX,
+                "brain": BRAIN_PREFIX,
                 "health": "/health",
                 "mcp": "/mcp",
                 "openapi": "/openapi.json",

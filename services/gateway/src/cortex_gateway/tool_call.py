@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,8 +12,9 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from starlette.requests import Request
 
-from cortex_contracts.errors import CortexError
+from cortex_contracts.errors import CortexError, ErrorCode
 from cortex_contracts.messages.base import Principal
+from cortex_gateway import audit
 from cortex_gateway.auth import principal_of
 from cortex_gateway.transport import TRACE_STATE
 from cortex_runtime import tracing
@@ -21,8 +22,9 @@ from cortex_runtime.rpc import error_body
 
 
 @contextmanager
-def called(ctx: Context, name: str) -> Iterator[Principal]:
-    """Run the body of the tool `name` for the principal that calls it.
+def called(ctx: Context, name: str, changes: Mapping[str, object] | None = None) -> Iterator[Principal]:
+    """Run the body of the tool `name` for the principal that calls it. `changes`: the ids, by what they are, of what a
+    tool changes, for the audit log; none: it only reads.
 
     Raises:
         ToolError: the body failed; with the sentence of a known error, or the trace id of a bug.
@@ -32,11 +34,28 @@ def called(ctx: Context, name: str) -> Iterator[Principal]:
         raise ToolError("expected an HTTP request with credentials")
     try:
         with tracing.span(f"mcp {name}", request.scope["state"].get(TRACE_STATE)):
-            yield principal_of(request)
+            principal = principal_of(request)
+            with _audited(principal, name, changes):
+                yield principal
     except CortexError as error:
         raise ToolError(error.message) from None
     except Exception as error:  # edge: an agent gets a sentence and a trace id, the log gets the rest
         raise ToolError(error_body(error, name).message) from None
+
+
+@contextmanager
+def _audited(principal: Principal, name: str, changes: Mapping[str, object] | None) -> Iterator[None]:
+    status = ErrorCode.INTERNAL.value
+    try:
+        yield
+        status = "ok"
+    except CortexError as error:
+        status = error.code.value
+        raise
+    finally:
+        if changes is not None:
+            ids = {what: one for what, one in changes.items() if one is not None}
+            audit.record(principal, f"mcp {name}", ids, status)
 
 
 def tool(
