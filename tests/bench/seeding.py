@@ -31,7 +31,7 @@ from pgvector.asyncpg import register_vector
 from cortex_contracts.messages.memory import MemoryDraft
 from cortex_store import indexed_text, lexical
 from cortex_store.ids import uuid7
-from cortex_store.memory_index import DIMENSIONS
+from cortex_store.lexical_index import DIMENSIONS
 
 ORG: Final = "local"
 OWNER: Final = "tester"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cortex_store import lexical, terms
 from cortex_store.indexed_text import MONTHS
-from cortex_store.memory_index import DIMENSIONS
+from cortex_store.lexical_index import DIMENSIONS
 
 Floats: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int64]

@@ -1,8 +1,8 @@
 """A bundled embedding model behind an OpenAI-compatible API: `python -m cortex_infra.embedder_server`.
 
 `CORTEX_EMBEDDER_MODEL` says which one. `POST /v1/embeddings` takes the usual body and `input_type` (`query` or
-`passage`, the default): queries go first, and a model may embed the two differently. Every route but `/health` wants
-the bearer token.
+`passage`, the default): a query waits for no passage, and a model may embed the two differently. Every route but
+`/health` and `/metrics` (Prometheus) wants the bearer token.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from cortex_infra.embedding_queue import EmbeddingQueue, QueueFull
 from cortex_infra.errors import SettingError
 from cortex_infra.ports import LOOPBACK
 from cortex_infra.servers.embedder import MODEL, BundledModel, bundled
+from cortex_runtime import metrics
 
 MAX_TEXTS: Final = 2048
 MAX_TEXT_CHARACTERS: Final = 65_536
@@ -69,6 +70,7 @@ class EmbedderServer:
                 Route("/v1/embeddings", self._embeddings, methods=["POST"]),
                 Route("/v1/models", self._models, methods=["GET"]),
                 Route("/health", self._health, methods=["GET"]),
+                Route("/metrics", metrics.endpoint, methods=["GET"]),
             ],
             exception_handlers={HTTPException: _http_error, Exception: _unexpected_error},
             lifespan=self._lifespan,

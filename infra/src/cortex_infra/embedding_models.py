@@ -21,7 +21,7 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 
 class Model(Protocol):
-    """An embedding model; always called from the same one thread."""
+    """An embedding model; several threads call it at the same time."""
 
     dim: int
 

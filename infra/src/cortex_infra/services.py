@@ -42,7 +42,12 @@ _COLD_STORE: Final = frozenset(
 )
 
 SERVICES: Final = (
-    Service("gateway", 9890, frozenset({"CORTEX_HTTP_TOKEN"}), {"sse": 9891}),
+    Service(
+        "gateway",
+        9890,
+        frozenset({"CORTEX_HTTP_TOKEN", "CORTEX_JWT_SECRET", "CORTEX_CHAT_UPSTREAM_API_KEY"}),
+        {"sse": 9891},
+    ),
     Service("webhook", 9892, frozenset({"CORTEX_WEBHOOK_SECRETS"})),
     Service("ingest", 9893, _DATABASE | _CACHE | _EMBEDDINGS),
     Service("recall", 9894, _DATABASE | _CACHE | _EMBEDDINGS),
