@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,11 +13,11 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from cortex_testkit import command_line
 from cortex_testkit.system import System, running_system
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
-CORTEX = Path(sys.executable).with_name("cortex")
 ENGLISH = "The harbour team meets on Mondays at 09:30 in the blue room."
 ARABIC = "اختار فريق النيل قاعدة البيانات PostgreSQL لأن النسخ الاحتياطي مجرب."
 NOWHERE = "00000000-0000-7000-8000-000000000000"
@@ -34,22 +30,14 @@ class Faces:
     system: System
 
     async def cortex(self, *arguments: str, code: int = 0) -> str:
-        process = await asyncio.create_subprocess_exec(
-            CORTEX,
-            *arguments,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={
-                **os.environ,
-                "CORTEX_HOME": str(self.system.installation.home.path),
-                "CORTEX_URL": self.system.url("gateway"),
-                "COLUMNS": "200",
-            },
-        )
-        out, err = await process.communicate()
-        assert process.returncode == code, f"{arguments}: {process.returncode}\n{out.decode()}\n{err.decode()}"
-        return (out if code == 0 else err).decode()
+        environment = {
+            "CORTEX_HOME": str(self.system.installation.home.path),
+            "CORTEX_URL": self.system.url("gateway"),
+            "COLUMNS": "200",
+        }
+        ended = await command_line.cortex(*arguments, environment=environment)
+        assert ended.code == code, f"{arguments}: {ended.code}\n{ended.out}\n{ended.err}"
+        return ended.out if code == 0 else ended.err
 
     async def data(self, *arguments: str) -> Any:
         return json.loads(await self.cortex(*arguments, "--json"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -60,7 +61,9 @@ async def test_a_served_model_tells_its_name_and_finds_answers_in_both_languages
     assert (questions @ passages.T).argmax(axis=1).tolist() == [0, 2]
     async with httpx.AsyncClient(trust_env=False) as anybody:
         health = (await anybody.get(f"{url.removesuffix('/v1')}/health")).json()
+        metrics = (await anybody.get(f"{url.removesuffix('/v1')}/metrics")).text
     assert health == {"status": "ok", "model": model.name, "dimensions": model.dimensions}
+    assert 'cortex_embedder_texts_total{lane="loads"} 5.0' in metrics.splitlines()
 
 
 async def test_the_other_model_is_refused_by_its_name(folder: Path, stack: ExitStack):
@@ -87,6 +90,16 @@ async def test_the_sentence_encoder_is_the_same_in_slices_and_alone():
     assert tokens == sum(model.token_count(text, False) for text in texts)
     job.finished.cancel()
     await asyncio.sleep(0)
+
+
+@BOTH
+def test_a_model_gives_the_same_vectors_to_several_threads_at_once(model: BundledModel):
+    loaded = embedding_models.load(model.name)
+    texts = [f"Omar leads project {number}. " * (1 + number % 7) for number in range(24)]
+    alone = [loaded.encode([text], number % 2 == 0) for number, text in enumerate(texts)]
+    with ThreadPoolExecutor(3) as threads:
+        together = list(threads.map(lambda one: loaded.encode([texts[one]], one % 2 == 0), range(len(texts))))
+    assert np.array_equal(np.concatenate(alone), np.concatenate(together))
 
 
 def test_a_model_that_is_not_bundled_is_named_with_those_that_are():

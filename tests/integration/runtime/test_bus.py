@@ -7,7 +7,9 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import TypeVar
+from uuid import uuid4
 
 import nats as nats_client
 import pytest
@@ -17,6 +19,7 @@ from cortex_contracts import headers, subjects
 from cortex_contracts.errors import CortexError, ErrorCode, InvalidMessage, Permanent, Unavailable
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.commands import Capture, SyncVault
+from cortex_contracts.messages.events import KeyEvent
 from cortex_contracts.permissions import OPERATOR, inbox_prefix, publisher_user
 from cortex_contracts.rpc.ingest import SYNC_STATUS, SyncStatus, SyncStatusRequest
 from cortex_contracts.rpc.sleep import SLEEP_STATUS, SleepStatusRequest
@@ -407,6 +410,26 @@ async def test_a_publisher_cannot_choose_where_its_consumer_answers(nats: NatsSe
         await eventually(lambda: _left(operator), lambda left: left == 0)
         await operator.flush()
         assert heard.pending_msgs == 0
+
+
+async def test_every_replica_that_watches_hears_an_event_and_a_broken_one_stops_nobody(nats: NatsServer):
+    heard: list[str] = []
+    replicas = [Bus(nats.url("gateway"), "gateway", "0.1.0") for _ in range(2)]
+    for bus in replicas:
+        bus.watch(subjects.KEY_EVENT_PATTERN, KeyEvent, lambda event: heard.append(event.key_id))
+    event = KeyEvent(event_id=uuid4(), org="local", key_id="k", revoked=True, occurred_at=datetime.now(UTC))
+    async with opened(replicas[0]), opened(replicas[1]), opened(Bus(nats.url("ingest"), "ingest", "0.1.0")) as ingest:
+        subject = subjects.key_event("local")
+        await ingest.publish_raw(subject, b"no event", message_id="1", headers={})
+        await ingest.tell(subject, event, message_id="2")
+        await eventually(lambda: _value(heard), lambda keys: keys == ["k", "k"])
+        # The outbox says it again, under the same id: it is stored once.
+        assert (await ingest.publish(subject, event, message_id="2")).duplicate
+
+
+async def test_nobody_is_told_by_a_bus_that_is_not_open_and_nothing_fails(nats: NatsServer):
+    event = KeyEvent(event_id=uuid4(), org="local", key_id="k", revoked=True, occurred_at=datetime.now(UTC))
+    await Bus(nats.url("ingest"), "ingest", "0.1.0").tell(subjects.key_event("local"), event, message_id="1")
 
 
 async def test_a_connection_that_is_closed_for_good_ends_the_service_and_leaves_the_loop_free(nats: NatsServer):

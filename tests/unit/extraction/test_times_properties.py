@@ -42,7 +42,7 @@ moments = st.datetimes(min_value=datetime(1950, 1, 1), max_value=datetime(2150, 
 questions = st.text(st.characters(), max_size=80) | st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(questions, moments)
 def test_any_text_is_read_the_same_twice_as_whole_days_in_order(question: str, now: datetime) -> None:
     reading = understand(question, now)
@@ -73,7 +73,7 @@ def test_the_same_wall_clock_elsewhere_means_the_same_days(words: str, now: date
     assert (here.start.date(), here.end.date()) == (there.start.date(), there.end.date())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(st.characters(), max_size=200) | questions, st.none() | st.text(max_size=10))
 def test_extraction_takes_any_text_and_repeats_itself(text: str, speaker: str | None) -> None:
     entities = extract(text, speaker=speaker)

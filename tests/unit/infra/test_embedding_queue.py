@@ -1,8 +1,10 @@
-"""Queries do not wait behind a bulk load."""
+"""Queries, and passages that come alone, do not wait behind a load."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import threading
 from collections.abc import AsyncIterator
 
@@ -12,8 +14,11 @@ import pytest
 from cortex_infra import embedding_queue
 from cortex_infra.embedding_models import Vectors
 from cortex_infra.embedding_queue import (
+    LOAD_NICENESS,
     SLICE_TEXTS,
     SLICE_TOKENS,
+    TEXTS,
+    TOKENS,
     WINDOW_CHARACTERS,
     WINDOW_TOKENS,
     EmbeddingQueue,
@@ -62,21 +67,91 @@ async def queue(model: CountingModel) -> AsyncIterator[EmbeddingQueue]:
     await asyncio.wait({worker})
 
 
-async def test_a_query_goes_before_the_rest_of_a_bulk_load(model: CountingModel, queue: EmbeddingQueue) -> None:
-    model.gate.clear()
-    bulk = queue.submit([f"passage {n}" for n in range(20)], is_query=False)
-    query = queue.submit(["query"], is_query=True)
-    model.gate.set()
+class HoldingModel(CountingModel):
+    """Keeps what it is told to keep until it is told to go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = {"load"}
+        self.entered, self.go_on = threading.Semaphore(0), threading.Event()
+        self.niceness: dict[str, int] = {}
+
+    def encode(self, texts: list[str], is_query: bool) -> Vectors:
+        kind = texts[0].split()[0]
+        if sys.platform == "linux":
+            self.niceness[kind] = os.getpriority(os.PRIO_PROCESS, 0)  # on Linux this is the thread
+        if kind in self.held:
+            self.entered.release()
+            assert self.go_on.wait(10)
+        return super().encode(texts, is_query)
+
+    async def begun(self) -> None:
+        """Wait until a slice is held."""
+        assert await asyncio.to_thread(self.entered.acquire, timeout=10)
+
+
+@pytest.fixture
+async def holding() -> AsyncIterator[tuple[HoldingModel, EmbeddingQueue]]:
+    model = HoldingModel()
+    queue = EmbeddingQueue(model)
+    worker = asyncio.create_task(queue.run())
+    yield model, queue
+    model.go_on.set()
+    worker.cancel()
+    await asyncio.wait({worker})
+
+
+async def test_neither_a_query_nor_a_passage_alone_waits_for_the_slice_of_a_load(
+    holding: tuple[HoldingModel, EmbeddingQueue],
+) -> None:
+    model, queue = holding
+    load = queue.submit([f"load {number}" for number in range(20)], is_query=False)
+    await model.begun()
     async with asyncio.timeout(10):
-        await query
-        assert not bulk.done()
-        vectors, tokens = await bulk
-    order = [is_query for is_query, _ in model.calls]
-    assert order.index(True) <= 1
+        await queue.submit(["query"], is_query=True)
+        await queue.submit(["passage"], is_query=False)
+        assert not load.done()
+        model.go_on.set()
+        vectors, tokens = await load
     assert vectors.shape == (20, 2)
     assert tokens == 40
     assert all(len(texts) <= SLICE_TEXTS for _, texts in model.calls)
-    assert len(model.threads) == 1
+
+
+async def test_a_query_does_not_wait_for_a_passage_that_comes_alone(
+    holding: tuple[HoldingModel, EmbeddingQueue],
+) -> None:
+    model, queue = holding
+    model.held = {"passage"}
+    passage = queue.submit(["passage"], is_query=False)
+    await model.begun()
+    async with asyncio.timeout(10):
+        await queue.submit(["query"], is_query=True)
+    assert not passage.done()
+
+
+async def test_loads_come_one_after_the_other(holding: tuple[HoldingModel, EmbeddingQueue]) -> None:
+    model, queue = holding
+    loads = [queue.submit([f"load {load}.{text}" for text in range(16)], is_query=False) for load in range(3)]
+    await model.begun()
+    model.go_on.set()
+    async with asyncio.timeout(10):
+        await asyncio.gather(*loads)
+    given = [text for _, texts in model.calls for text in texts]
+    assert given == [f"load {load}.{text}" for load in range(3) for text in range(16)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no priority of its own")
+async def test_only_a_load_gives_way_to_other_work(holding: tuple[HoldingModel, EmbeddingQueue]) -> None:
+    model, queue = holding
+    model.go_on.set()
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    await asyncio.gather(
+        queue.submit(["load"] * 2, is_query=False),
+        queue.submit(["query"], is_query=True),
+        queue.submit(["passage"], is_query=False),
+    )
+    assert model.niceness == {"load": min(own + LOAD_NICENESS, 19), "query": own, "passage": own}
 
 
 class SteppedModel(CountingModel):
@@ -112,40 +187,6 @@ async def stepped() -> AsyncIterator[tuple[SteppedModel, EmbeddingQueue]]:
     worker.cancel()
     model.permits.release(1000)
     await asyncio.wait({worker})
-
-
-async def test_a_query_waits_for_one_slice_of_a_long_passage_however_often_it_comes(
-    stepped: tuple[SteppedModel, EmbeddingQueue],
-) -> None:
-    model, queue = stepped
-    passage = queue.submit(["word " * 12_000], is_query=False)  # 60,000 characters
-    await model.begun()
-    for number in range(20):
-        query = queue.submit([f"query {number}"], is_query=True)
-        assert await model.step() == [f"query {number}"]
-        [window] = await model.step()
-        assert model.token_count(window, False) <= WINDOW_TOKENS
-        async with asyncio.timeout(10):
-            await query
-    assert not passage.done()
-    model.permits.release(1000)
-    assert (await passage)[1] == 12_000
-
-
-async def test_a_passage_that_comes_alone_goes_before_every_load_and_after_every_query(
-    stepped: tuple[SteppedModel, EmbeddingQueue],
-) -> None:
-    model, queue = stepped
-    loads = [queue.submit([f"load {number}.{text}" for text in range(16)], is_query=False) for number in range(8)]
-    assert (await model.begun())[0] == "load 0.0"
-    alone = queue.submit(["alone"], is_query=False)
-    query = queue.submit(["query"], is_query=True)
-    assert await model.step() == ["query"]
-    assert await model.step() == ["alone"]
-    assert (await model.step())[0] == f"load 0.{SLICE_TEXTS}"
-    async with asyncio.timeout(10):
-        await asyncio.gather(query, alone)
-    assert not any(load.done() for load in loads)
 
 
 async def test_a_long_passage_that_comes_alone_lets_short_ones_in(stepped: tuple[SteppedModel, EmbeddingQueue]) -> None:
@@ -217,6 +258,25 @@ async def test_an_abandoned_request_is_not_worked_on(model: CountingModel, queue
     await queue.submit(["query"], is_query=True)
     await queue.submit(["passage"], is_query=False)
     assert len(model.calls) <= 3
+
+
+async def test_what_each_lane_has_done_is_counted(queue: EmbeddingQueue) -> None:
+    def counted() -> dict[str, float]:
+        by_lane = [sample for metric in (TEXTS, TOKENS) for family in metric.collect() for sample in family.samples]
+        return {f"{s.name} {s.labels['lane']}": s.value for s in by_lane if s.name.endswith("_total")}
+
+    before = counted()
+    await queue.submit(["one two", "three"], is_query=False)
+    await queue.submit(["a query of five words"], is_query=True)
+    with pytest.raises(RuntimeError):
+        await queue.submit(["poison"], is_query=False)
+    done = {name: value - before.get(name, 0) for name, value in counted().items()}
+    assert {name: value for name, value in done.items() if value} == {
+        "cortex_embedder_texts_total loads": 2,
+        "cortex_embedder_tokens_total loads": 3,
+        "cortex_embedder_texts_total queries": 1,
+        "cortex_embedder_tokens_total queries": 5,
+    }
 
 
 async def test_too_many_waiting_requests_are_refused(

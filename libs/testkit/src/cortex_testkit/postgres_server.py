@@ -66,7 +66,10 @@ class PostgresServer:
             parts = urlsplit(self.superuser_url)
             await migrate(f"postgresql://{MIGRATION_ROLE}:{PASSWORD}@{parts.hostname}:{parts.port}/{self._template}")
         name = f"test_{os.getpid()}_{next(self._numbers)}"
-        await self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{self._template}" OWNER {MIGRATION_ROLE}')
+        # Its files are copied, not logged page by page: three times as fast where nothing needs to survive a crash.
+        await self._execute(
+            f'CREATE DATABASE "{name}" TEMPLATE "{self._template}" OWNER {MIGRATION_ROLE} STRATEGY FILE_COPY'
+        )
         parts = urlsplit(self.superuser_url)
         return PostgresDatabase(name, parts.hostname or ports.LOOPBACK, parts.port or 5432)
 

@@ -174,10 +174,10 @@ async def silent(request: Request) -> Response:
 
 
 @asynccontextmanager
-async def served(app: Starlette) -> AsyncIterator[str]:
-    """Serve `app` on a free port of this machine; yields its address."""
+async def served(app: Starlette, port: int = 0) -> AsyncIterator[str]:
+    """Serve `app` on a free port of this machine, or on `port`; yields its address."""
     server = uvicorn.Server(
-        uvicorn.Config(app, host=LOOPBACK, port=0, log_config=None, lifespan="off", timeout_graceful_shutdown=5)
+        uvicorn.Config(app, host=LOOPBACK, port=port, log_config=None, lifespan="off", timeout_graceful_shutdown=5)
     )
     task = asyncio.create_task(server.serve())
     await eventually(lambda: asyncio.sleep(0, server.started), bool)
