@@ -25,6 +25,8 @@ FETCH_TIMEOUT_S: Final = 300.0
 READ_TIMEOUT_S: Final = 60.0
 END_TIMEOUT_S: Final = 5.0
 
+TIMED_OUT: Final = 124
+"""Exit code of a git that did not answer in time, as coreutils' `timeout` has it."""
 MAX_PATH_BYTES: Final = 2_000
 """Longer paths do not fit into an index of PostgreSQL (a third of a page of 8 KiB)."""
 
@@ -106,8 +108,8 @@ class GitRepository:
         """
         code, problem = await self._fetch()
         if code and _BROKEN_MIRROR.search(problem):
-            # What a killed git left behind. The mirror is a copy: a new one is the whole repair.
-            await asyncio.to_thread(shutil.rmtree, self._mirror, ignore_errors=True)
+            # What a killed git left behind.
+            await self._drop()
             code, problem = await self._fetch()
         if code and _MISSING_BRANCH.search(problem):
             raise BranchMissing(f"the repository has no branch {self._branch}")
@@ -171,13 +173,19 @@ class GitRepository:
     async def _read(self, arguments: Sequence[str]) -> bytes:
         code, output, problem = await self._run(arguments, READ_TIMEOUT_S)
         if code:
-            raise await self._damaged(f"the mirror cannot be read: git {arguments[0]}: {problem}")
+            reason = f"the mirror cannot be read: git {arguments[0]}: {problem}"
+            # Slow is not damaged: a good mirror may be long to make anew.
+            raise RepositoryUnreachable(reason) if code == TIMED_OUT else await self._damaged(reason)
         return output
 
     async def _damaged(self, reason: str) -> RepositoryUnreachable:
-        """Drop the mirror, which git takes for a good one: it is a copy, and the next fetch makes a new one."""
-        await asyncio.to_thread(shutil.rmtree, self._mirror, ignore_errors=True)
+        """What to raise about a mirror that the fetch took for a good one; the next one makes it anew."""
+        await self._drop()
         return RepositoryUnreachable(reason)
+
+    async def _drop(self) -> None:
+        """Remove the mirror: it is a copy, and a new one is the whole repair."""
+        await asyncio.to_thread(shutil.rmtree, self._mirror, ignore_errors=True)
 
     async def _run(self, arguments: Sequence[str], timeout_s: float) -> tuple[int, bytes, str]:
         """Exit code, output, and the error output in one line without credentials."""
@@ -186,7 +194,7 @@ class GitRepository:
             async with asyncio.timeout(timeout_s):
                 output, errors = await process.communicate()
         except TimeoutError:
-            return 1, b"", f"no answer within {timeout_s:g} s"
+            return TIMED_OUT, b"", f"no answer within {timeout_s:g} s"
         finally:
             await _end(process)
         assert process.returncode is not None
