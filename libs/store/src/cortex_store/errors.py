@@ -38,6 +38,9 @@ class VaultForbidden(StoreError):
 
     code = ErrorCode.FORBIDDEN
 
+    def __init__(self, vault: str) -> None:
+        super().__init__(f"no access to write the vault {vault!r}")
+
 
 class ModelChanged(Retryable):
     """`cortex reindex` has moved the database to another model than this service was started with."""

@@ -76,9 +76,10 @@ def meaning(said: Utterance, previous: Utterance | None) -> str:
 
 
 def passage(title: str, heading_path: Sequence[str], text: str) -> str:
-    """What the vector of a page's chunk is made of: title and headings, which say what it is about, and the text."""
+    """What the vector of a page's chunk is made of: title and headings, which say what it is about, and the text; at
+    most `EMBEDDED_CHARS`."""
     headings = heading_path[1:] if list(heading_path[:1]) == [title] else heading_path
-    return "\n".join((" › ".join((title, *headings)), text))
+    return "\n".join((" › ".join((title, *headings)), text))[:EMBEDDED_CHARS]
 
 
 def _line(said: Utterance, limit: int) -> str:

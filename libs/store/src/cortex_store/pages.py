@@ -253,7 +253,7 @@ def dated(frontmatter: Mapping[str, JsonValue], fields: Iterable[str] = DATE_FIE
 
 async def _lock(connection: Connection, vault: str) -> None:
     if not await connection.fetchval(LOCK, vault):
-        raise VaultForbidden(f"no access to write the vault {vault!r}")
+        raise VaultForbidden(vault)
 
 
 async def _delete(connection: Connection, vault: str, page: UUID) -> int:

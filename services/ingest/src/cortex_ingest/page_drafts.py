@@ -39,10 +39,7 @@ class Placed:
 
 def texts_of(document: Document) -> list[str]:
     """What the vectors of a document's passages stand for, in their order."""
-    return [
-        indexed_text.passage(document.title, passage.heading_path, passage.text)[: indexed_text.EMBEDDED_CHARS]
-        for passage in document.passages
-    ]
+    return [indexed_text.passage(document.title, passage.heading_path, passage.text) for passage in document.passages]
 
 
 async def embedded(

@@ -23,10 +23,10 @@ from cortex_ingest.links import in_fields
 from cortex_ingest.markdown import Document
 from cortex_ingest.page_drafts import Placed
 from cortex_ingest.ports import PassageEmbedder, Transactions
+from cortex_ingest.write_access import require_vault
 from cortex_runtime import outbox
 from cortex_store import links, page_files, page_views, pages
 from cortex_store.connection import Connection
-from cortex_store.errors import VaultForbidden
 from cortex_store.ids import uuid7
 from cortex_store.pages import Page
 
@@ -128,14 +128,14 @@ class PageWrites:
         async with self._database.transaction(principal) as connection:
             before = await self._find(connection, slug, vault)
             place = before.vault if before else vault or self._default_vault
-            await _require_write(connection, place)
+            await require_vault(connection, place)
             known = await page_files.vectors(connection, place, [slug], self._embedder.model, KNOWN_VECTORS)
         fingerprint = hashlib.sha256("\x00".join((slug, document.title, document.body)).encode()).digest()
         # What stays of a page that is there keeps its vectors.
         [page] = await page_drafts.embedded([Placed(document, place, slug, None, fingerprint)], self._embedder, known)
         async with self._database.transaction(principal) as connection:
             # Again: access may have been taken back meanwhile, and the page may have changed.
-            await _require_write(connection, place)
+            await require_vault(connection, place)
             await connection.execute(pages.LOCK, place)
             before = await pages.get(connection, place, slug)
             if before is not None:
@@ -164,12 +164,6 @@ class PageWrites:
             message = f"expected a page of at most {MAX_VIEW_BYTES} bytes with its links and fields, got {size}"
             raise Permanent(message, code=ErrorCode.TOO_LARGE)
         return view
-
-
-async def _require_write(connection: Connection, vault: str) -> None:
-    # Before the text goes to a model; the store asks again when it writes.
-    if not await pages.may_write(connection, vault):
-        raise VaultForbidden(f"no access to write the vault {vault!r}")
 
 
 async def _announce(

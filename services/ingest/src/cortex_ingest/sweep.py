@@ -14,7 +14,7 @@ from cortex_contracts.errors import CortexError
 from cortex_ingest import page_drafts
 from cortex_ingest.ports import PassageEmbedder, Transactions, Unscoped
 from cortex_runtime import logs
-from cortex_store import indexed_text, page_chunks, vaults
+from cortex_store import page_chunks, vaults
 
 RETRY_S: Final = 60.0
 """After a sweep that could not be finished."""
@@ -75,14 +75,10 @@ class Sweep:
                 if not chunks:
                     break
                 after = chunks[-1].id
-                texts = [chunk.text[: indexed_text.EMBEDDED_CHARS] for chunk in chunks]
+                texts = [chunk.text for chunk in chunks]
                 # Many passages at once are a bulk load: the server lets a query go before them.
                 vectors = await page_drafts.vectors_of(texts, self._embedder)
-                found = [
-                    (chunk.id, vector)
-                    for chunk, text in zip(chunks, texts, strict=True)
-                    if (vector := vectors[text]) is not None
-                ]
+                found = [(chunk.id, vector) for chunk in chunks if (vector := vectors[chunk.text]) is not None]
                 async with self._database.transaction(org) as connection:
                     embedded += await page_chunks.embed(connection, self._embedder.model, found)
         if embedded:

@@ -14,9 +14,9 @@ from cortex_ingest import handlers
 from cortex_ingest.errors import UnknownVault
 from cortex_ingest.poll import Publisher
 from cortex_ingest.ports import Transactions
+from cortex_ingest.write_access import require_vault
 from cortex_runtime.settings import VaultSource
 from cortex_store import pages, vaults
-from cortex_store.errors import VaultForbidden
 from cortex_store.ids import uuid7
 
 PAUSE_S: Final = 0.2
@@ -79,8 +79,7 @@ class SyncRpc:
         sources = self._sources if request.principal.org == self._org else {}
         async with self._database.transaction(request.principal) as connection:
             if request.vault is not None:
-                if not await pages.may_write(connection, request.vault):
-                    raise VaultForbidden(f"no access to write the vault {request.vault!r}")
+                await require_vault(connection, request.vault)
                 if request.vault not in sources:
                     raise _unknown(request.vault)
                 wanted = [sources[request.vault]]
