@@ -74,6 +74,7 @@ from cortex_testkit import command_line
 from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.eventually import eventually
 from cortex_testkit.nats_server import NatsServer
+from cortex_testkit.playing import playing
 from cortex_testkit.postgres_server import PostgresDatabase, PostgresServer
 from cortex_testkit.process import service_process
 
@@ -358,21 +359,19 @@ class PlayedMemory:
 async def remembering(nats_server: NatsServer) -> AsyncIterator[PlayedMemory]:
     """The hot tier, served over NATS by the users that serve it in production."""
     memory = PlayedMemory()
-    writing, reading = (Bus(nats_server.url(user), user, "0.0.1") for user in ("ingest", "recall"))
-    writing.serve(RETAIN, memory.retain)
-    writing.serve(RETAIN_BATCH, memory.retain_batch)
-    writing.serve(FORGET, memory.forget)
-    writing.serve(RESTORE, memory.restore)
-    writing.serve(SHARE, memory.share)
-    writing.serve(GRANTS, memory.granted)
-    reading.serve(RECALL, memory.recall)
-    reading.serve(GET, memory.get)
-    reading.serve(CONTEXT, memory.context)
-    await writing.open()
-    await reading.open()
-    yield memory
-    await writing.close()
-    await reading.close()
+    async with playing(
+        nats_server,
+        (RETAIN, memory.retain),
+        (RETAIN_BATCH, memory.retain_batch),
+        (FORGET, memory.forget),
+        (RESTORE, memory.restore),
+        (SHARE, memory.share),
+        (GRANTS, memory.granted),
+        (RECALL, memory.recall),
+        (GET, memory.get),
+        (CONTEXT, memory.context),
+    ):
+        yield memory
 
 
 @dataclass

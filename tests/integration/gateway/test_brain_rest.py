@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -35,8 +36,8 @@ from cortex_contracts.rpc.pages import (
     TimelineEntry,
     TimelineReply,
 )
-from cortex_runtime.bus import Bus
 from cortex_testkit.nats_server import NatsServer
+from cortex_testkit.playing import playing
 
 PATH = "/api/v1/brain"
 THEN = datetime(2026, 11, 30, 11, 31, tzinfo=timezone(timedelta(hours=2)))
@@ -99,7 +100,7 @@ ANSWERED = (
 
 @pytest.fixture
 async def pages(nats_server: NatsServer) -> AsyncIterator[PlayedPages]:
-    played = PlayedPages(
+    pages = PlayedPages(
         answers={
             "query_pages": QueryPagesReply(results=(), took_ms=1.0),
             "brain_status": BrainStatus(pages=3, links=2, chunks=3, stale_chunks=1, tags={"a": 2}, types={"note": 3}),
@@ -110,21 +111,14 @@ async def pages(nats_server: NatsServer) -> AsyncIterator[PlayedPages]:
             "sync_states": SyncStates(vaults=()),
         }
     )
-    buses = {name: Bus(nats_server.url(name), name, "0.0.1") for name in ("recall", "ingest")}
-    for one in ANSWERED:
-
-        async def answer(request: Message, name: str = one.verb) -> Any:
-            return await played.answer(name, request)
-
-        buses[one.service].serve(one, answer)
-    buses["recall"].serve(rpc.PAGE, played.page)
-    buses["ingest"].serve(rpc.PUT_PAGE, played.put)
-    buses["ingest"].serve(rpc.DELETE_PAGE, played.delete)
-    for bus in buses.values():
-        await bus.open()
-    yield played
-    for bus in buses.values():
-        await bus.close()
+    async with playing(
+        nats_server,
+        *((one, partial(pages.answer, one.verb)) for one in ANSWERED),
+        (rpc.PAGE, pages.page),
+        (rpc.PUT_PAGE, pages.put),
+        (rpc.DELETE_PAGE, pages.delete),
+    ):
+        yield pages
 
 
 # Questions ------------------------------------------------------------------------------------------------------------

@@ -551,6 +551,22 @@ async def test_tokens_are_counted_as_the_upstream_tells_them_or_by_length(
     ]
 
 
+async def test_who_leaves_before_the_answer_is_counted_for_what_was_sent(
+    start_gateway: Start, upstream: ChatServer, pages: PlayedPages, usage: PlayedUsage
+) -> None:
+    upstream.hold_after = 0
+    async with start_gateway(**settings(upstream.url, CORTEX_ORG="acme")) as gateway, chatting(gateway) as client:
+        asking = asyncio.create_task(chat(client))
+        async with asyncio.timeout(10):
+            await upstream.held.wait()
+            asking.cancel()
+            await upstream.left.wait()
+        await asyncio.gather(asking, return_exceptions=True)
+        await asyncio.to_thread(gateway.stop)
+    texts = "".join(one["content"] for one in upstream.asked[-1].body["messages"]).encode()
+    assert usage.counts["acme", "owner", "chat"] == [1, -(-len(texts) // 4), 0]
+
+
 async def test_the_tokens_of_a_day_end_and_come_back_at_midnight(
     start_gateway: Start, upstream: ChatServer, pages: PlayedPages, usage: PlayedUsage
 ) -> None:

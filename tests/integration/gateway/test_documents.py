@@ -34,8 +34,8 @@ from cortex_contracts.rpc.documents import (
     ForgetDocumentRequest,
     RetainDocumentRequest,
 )
-from cortex_runtime.bus import Bus
 from cortex_testkit.nats_server import NatsServer
+from cortex_testkit.playing import playing
 
 PATH = "/api/v1/memory/documents"
 TEXT = "# Harbour\n\nنجتمع every Monday."
@@ -101,16 +101,14 @@ class Shelf:
 @pytest.fixture
 async def shelf(nats_server: NatsServer) -> AsyncIterator[Shelf]:
     shelf = Shelf()
-    writing, reading = (Bus(nats_server.url(user), user, "0.0.1") for user in ("ingest", "recall"))
-    writing.serve(RETAIN_DOCUMENT, shelf.retain)
-    writing.serve(FORGET_DOCUMENT, shelf.forget)
-    reading.serve(DOCUMENT, shelf.read)
-    reading.serve(DOCUMENTS, shelf.listed)
-    await writing.open()
-    await reading.open()
-    yield shelf
-    await writing.close()
-    await reading.close()
+    async with playing(
+        nats_server,
+        (RETAIN_DOCUMENT, shelf.retain),
+        (FORGET_DOCUMENT, shelf.forget),
+        (DOCUMENT, shelf.read),
+        (DOCUMENTS, shelf.listed),
+    ):
+        yield shelf
 
 
 @pytest.mark.parametrize("document_id", [ID, "a", "/etc/notes", "a//b", "../up.md", "https://example.org/x?y=1"])

@@ -43,8 +43,8 @@ from cortex_contracts.rpc.operations import (
     StagedPart,
     StartDocumentRequest,
 )
-from cortex_runtime.bus import Bus
 from cortex_testkit.nats_server import NatsServer
+from cortex_testkit.playing import playing
 
 MEMORY = "/api/v1/memory"
 PATH = f"{MEMORY}/operations"
@@ -142,18 +142,18 @@ class PlayedOperations:
 @pytest.fixture
 async def played_operations(nats_server: NatsServer) -> AsyncIterator[PlayedOperations]:
     operations = PlayedOperations()
-    bus = Bus(nats_server.url("ingest"), "ingest", "0.0.1")
-    bus.serve(RETAIN_BATCH, operations.retain_batch)
-    bus.serve(IMPROVE, operations.improve)
-    bus.serve(STAGE_DOCUMENT, operations.stage)
-    bus.serve(START_DOCUMENT, operations.start_document)
-    bus.serve(OPERATION, operations.get)
-    bus.serve(OPERATIONS, operations.listed)
-    bus.serve(CANCEL_OPERATION, operations.cancel)
-    bus.serve(RETRY_OPERATION, operations.retry)
-    await bus.open()
-    yield operations
-    await bus.close()
+    async with playing(
+        nats_server,
+        (RETAIN_BATCH, operations.retain_batch),
+        (IMPROVE, operations.improve),
+        (STAGE_DOCUMENT, operations.stage),
+        (START_DOCUMENT, operations.start_document),
+        (OPERATION, operations.get),
+        (OPERATIONS, operations.listed),
+        (CANCEL_OPERATION, operations.cancel),
+        (RETRY_OPERATION, operations.retry),
+    ):
+        yield operations
 
 
 async def test_work_in_the_background_is_accepted_with_the_address_of_its_operation(

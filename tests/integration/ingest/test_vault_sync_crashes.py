@@ -23,6 +23,7 @@ from cortex_providers.embedder import ModelMismatch, TextKind
 from cortex_store.database import Database
 from cortex_store.pages import Page
 from cortex_store.vaults import PageFailure, SyncResult, Vault
+from cortex_testkit.eventually import eventually
 
 PAGES = {f"{name}.md": f"---\nslug: {name}\n---\nabout {name} and [[{name}]]" for name in "abcd"}
 MESSY = "---\ntitle: a: b: c\n---\nkept"
@@ -163,12 +164,8 @@ async def test_a_process_that_is_killed_loses_nothing(vault: SyncedVault) -> Non
         assert (progress.done, progress.total) == (0, 4)
         process.send_signal(signal.SIGKILL)
         await process.wait()
-        while True:
-            try:
-                state = await vault.sync("the same message")
-                break
-            except VaultBusy:  # PostgreSQL has yet to notice
-                await asyncio.sleep(0.05)
+        # PostgreSQL has yet to notice.
+        state = await eventually(lambda: vault.sync("the same message"), ignoring=(VaultBusy,))
     assert (state.last_result, state.progress) == (SyncResult.PARTIAL, None)
     assert {error.path for error in state.errors} == {"a.md"}
     assert await vault.slugs() == ["a", "b", "c", "d"]
