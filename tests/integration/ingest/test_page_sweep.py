@@ -11,7 +11,7 @@ import pytest
 from cortex_contracts.errors import Permanent, Unavailable
 from cortex_ingest.sweep import Sweep
 from cortex_providers.embedder import TextKind, Vectors
-from cortex_store import page_chunks, pages, vaults
+from cortex_store import page_overview, pages, vaults
 from cortex_store.database import Database
 from cortex_store.embedding import check_embedding
 from cortex_store.errors import ModelChanged
@@ -64,7 +64,7 @@ async def write(vault: Vault, count: int, *, org: str = "local", slug: str = "pl
 
 async def stale(vault: Vault, org: str = "local") -> int:
     async with vault.database.transaction(org) as connection:
-        return await page_chunks.count_stale(connection)
+        return (await page_overview.counts(connection)).stale
 
 
 def sweep(vault: Vault, embedder: Any = None) -> Sweep:

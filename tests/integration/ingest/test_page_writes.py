@@ -23,7 +23,7 @@ from cortex_contracts.rpc.pages import (
 )
 from cortex_ingest.page_rpc import PageRpc
 from cortex_ingest.page_writes import MAX_VIEW_BYTES, PageWrites
-from cortex_store import grants, links, page_chunks, pages
+from cortex_store import grants, links, page_overview, pages
 from cortex_store.database import Database
 from cortex_store.pages import Page
 
@@ -95,7 +95,7 @@ async def page_of(vault: Vault, slug: str) -> Page:
 async def chunks(vault: Vault) -> tuple[int, int]:
     """How many chunks there are, and how many of them have no vector."""
     async with vault.database.transaction("local") as connection:
-        return await connection.fetchval("SELECT count(*) FROM chunks"), await page_chunks.count_stale(connection)
+        return await connection.fetchval("SELECT count(*) FROM chunks"), (await page_overview.counts(connection)).stale
 
 
 async def test_a_page_is_put_embedded_and_announced(vault: Vault, hand: Hand) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cortex_contracts.messages.base import Principal
-from cortex_store import memory_index, page_chunks, page_search, pages
+from cortex_store import memory_index, page_chunks, page_overview, page_search, pages
 from cortex_store.connection import Connection
 from cortex_store.database import Database
 from cortex_store.embedding import check_embedding
@@ -189,7 +189,7 @@ async def test_stale_chunks_are_counted_and_embedded_later(database: Database) -
     async with database.unscoped() as connection:
         assert await page_chunks.orgs_with_stale(connection) == ("mine",)
     async with database.transaction("mine") as connection:
-        assert await page_chunks.count_stale(connection) == 2
+        assert (await page_overview.counts(connection)).stale == 2
         [first] = await page_chunks.stale(connection, 1)
         [second] = await page_chunks.stale(connection, 10, after=first.id)
         assert (first.text, second.text) == ("A › B\nboats", "A\noars")
@@ -199,7 +199,7 @@ async def test_stale_chunks_are_counted_and_embedded_later(database: Database) -
         vectors = [(chunk.id, axis(2)) for chunk in (first, second, *gone)]
         assert await page_chunks.embed(connection, MODEL, vectors) == 2
         assert await page_chunks.embed(connection, MODEL, vectors) == 0
-        assert await page_chunks.count_stale(connection) == 0
+        assert (await page_overview.counts(connection)).stale == 0
         assert (await search(connection, "oars", axis(2)))["a"].cosine == pytest.approx(1.0)
         with pytest.raises(ModelChanged):
             await page_chunks.embed(connection, "other", vectors)

@@ -68,7 +68,6 @@ MEASURES: Final = frozenset(
 )
 """Nouns that have one value, at the head of a nominal sentence."""
 NAMED: Final = frozenset("لون اسم لغه عنوان حاله بريد كلمه عمله مقر وضع لقب".split())
-ENDED_ROLES: Final = frozenset("عضو عضوه موظف موظفه شريك شريكه".split())
 
 PLACES: Final = frozenset(
     "القاهره الرياض الاسكندريه الرباط الجزاير الكويت الدوحه المنامه الخرطوم البصره الموصل الدار "

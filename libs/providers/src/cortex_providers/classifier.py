@@ -16,7 +16,6 @@ from cortex_providers.language_model import LanguageModelConfig
 from cortex_runtime.settings import LanguageModelPurpose, LanguageModelSettings
 
 GROUP: Final = "cortex.classifier"
-BUILTIN: Final = "builtin"
 
 
 class Classifier(drivers.Driver, Protocol):

@@ -103,6 +103,14 @@ class ModelServer:
             raise self._key_refused() if answer.status in (401, 403) else Busy(f"{self.who} answered {answer.status}")
         return self._json(answer)
 
+    async def models(self) -> list[str]:
+        """The models that a server of OpenAI's API says it has; none when it does not say (see `get`)."""
+        answer = await self.get("models")
+        try:
+            return [str(row["id"]) for row in answer["data"]]
+        except (KeyError, TypeError):
+            return []
+
     async def ask(self, path: str, body: Any) -> Any:
         """The JSON that the server answers to `body`. A server that is busy or breaks off is asked again.
 

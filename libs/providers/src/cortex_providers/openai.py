@@ -29,7 +29,7 @@ class OpenAIEmbedder(ServedEmbedder):
             ModelMismatch: it is another one.
             Unavailable: it does not answer.
         """
-        listed = await self._listed()
+        listed = await self._server.models()
         if listed and not {self.model, f"{self.model}:latest"} & set(listed):
             raise self._other(listed)
         answer = await self._ask(["ready"], TextKind.QUERY)
@@ -54,14 +54,6 @@ class OpenAIEmbedder(ServedEmbedder):
             "embeddings",
             {"model": self.model, "input": list(texts), "input_type": kind.value, "encoding_format": "base64"},
         )
-
-    async def _listed(self) -> list[str]:
-        """The models that the server says it has; none when it does not say."""
-        answer = await self._server.get("models")
-        try:
-            return [str(row["id"]) for row in answer["data"]]
-        except (KeyError, TypeError):
-            return []
 
     def _other(self, there: Sequence[str]) -> ModelMismatch:
         more = ", …" if len(there) > SHOWN_MODELS else ""

@@ -46,8 +46,4 @@ class OpenAIModel(ServedLanguageModel):
         return content
 
     async def _listed(self) -> list[str]:
-        answer = await self._server.get("models")
-        try:
-            return [str(row["id"]) for row in answer["data"]]
-        except (KeyError, TypeError):
-            return []
+        return await self._server.models()

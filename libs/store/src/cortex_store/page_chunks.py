@@ -50,7 +50,6 @@ MISSING: Final = """
 SELECT c.id, p.title, c.heading_path, c.text FROM chunks c JOIN pages p ON p.id = c.page
 WHERE c.id > $1 AND NOT c.{what} ORDER BY c.id LIMIT $2
 """
-COUNT_STALE: Final = "SELECT count(*) FROM chunks WHERE NOT embedded"
 ORGS: Final = "SELECT org FROM orgs_with_missing_chunks($1) AS org"
 TOUCH: Final = "LOCK TABLE chunks IN ROW EXCLUSIVE MODE"
 
@@ -97,12 +96,6 @@ async def embed(connection: Connection, model: str, vectors: Sequence[tuple[int,
         EMBED, [chunk for chunk, _ in vectors], [halfvec(vector) for _, vector in vectors]
     )
     return embedded
-
-
-async def count_stale(connection: Connection) -> int:
-    """How many chunks that the binding may read have no vector."""
-    count: int = await connection.fetchval(COUNT_STALE)
-    return count
 
 
 async def orgs_with_stale(connection: Connection) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -245,17 +245,8 @@ class Usage:
         counts, self._counts = self._counts, {}
         orgs: dict[str, list[UsageCount]] = {}
         for key, count in counts.items():
-            orgs.setdefault(key.org, []).append(
-                UsageCount(
-                    day=key.day,
-                    subject=key.subject,
-                    purpose=key.purpose,
-                    requests=count.requests,
-                    input_tokens=count.input_tokens,
-                    output_tokens=count.output_tokens,
-                    model_ms=count.model_ms,
-                )
-            )
+            of_key = UsageCount(day=key.day, subject=key.subject, purpose=key.purpose, **asdict(count))
+            orgs.setdefault(key.org, []).append(of_key)
         return [
             _Batch(uuid4(), org, tuple(of_org[start : start + MAX_COUNTS]))
             for org, of_org in orgs.items()

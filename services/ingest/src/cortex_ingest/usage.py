@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from cortex_contracts.rpc.usage import (
     MAX_TOTALS,
     RecordUsageRequest,
@@ -37,15 +39,5 @@ class UsageRpc:
         """What was used since a day."""
         async with self._database.transaction(request.principal) as connection:
             found = await usage.totals(connection, request.since, request.subject, MAX_TOTALS + 1)
-        totals = tuple(
-            UsageTotal(
-                subject=one.subject,
-                purpose=one.purpose,
-                requests=one.requests,
-                input_tokens=one.input_tokens,
-                output_tokens=one.output_tokens,
-                model_ms=one.model_ms,
-            )
-            for one in found[:MAX_TOTALS]
-        )
+        totals = tuple(UsageTotal(**asdict(one)) for one in found[:MAX_TOTALS])
         return UsageReply(totals=totals, truncated=len(found) > MAX_TOTALS)
