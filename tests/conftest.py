@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
+from cortex_infra import ports
+
 pytest_plugins = ["cortex_testkit.plugin"]
 
 for _name in [name for name in os.environ if name.startswith("CORTEX_") and not name.startswith("CORTEX_TEST_")]:
@@ -13,3 +15,7 @@ for _name in [name for name in os.environ if name.startswith("CORTEX_") and not 
 # A shell without job control starts what it puts into the background deaf to Ctrl-C, and so would be its children.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Each worker takes ports of its own: a port that two chose at once was free for both of them.
+_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+ports.CANDIDATES = ports.CANDIDATES[_worker :: int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import socket
+from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -13,9 +14,12 @@ from cortex_infra.errors import PortTaken
 from cortex_infra.home import write_private
 
 LOOPBACK: Final = "127.0.0.1"
-_CANDIDATES: Final = range(15_000, 32_000)
-"""Below the range the kernel takes for outgoing connections, so that a remembered port is likely free again."""
+CANDIDATES = range(15_000, 32_000)
+"""Below the range the kernel takes for outgoing connections, so that a remembered port is likely free again. Processes
+that choose many at the same time take parts of it: what is chosen is free until its server listens."""
 _ATTEMPTS: Final = 200
+_given: Final[deque[int]] = deque(maxlen=64)
+"""What this process chose last: its server may not listen yet."""
 
 
 def is_free(port: int, host: str = LOOPBACK) -> bool:
@@ -36,12 +40,13 @@ def choose(taken: Iterable[int] = ()) -> int:
     Raises:
         PortTaken: none was found.
     """
-    avoided = set(taken)
+    avoided = {*taken, *_given}
     for _ in range(_ATTEMPTS):
-        port = random.choice(_CANDIDATES)
+        port = random.choice(CANDIDATES)
         if port not in avoided and is_free(port):
+            _given.append(port)
             return port
-    raise PortTaken(f"found no free port between {_CANDIDATES.start} and {_CANDIDATES.stop} on {LOOPBACK}")
+    raise PortTaken(f"found no free port between {CANDIDATES.start} and {CANDIDATES.stop} on {LOOPBACK}")
 
 
 class Ports:
