@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
@@ -67,16 +66,16 @@ from cortex_contracts.rpc.recall import (
     RecallRequest,
 )
 from cortex_infra import ports
-from cortex_infra.servers.running import RunningServer
 from cortex_providers.embedder import EmbedderConfig
 from cortex_runtime.bus import Bus
 from cortex_testkit import command_line
 from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.eventually import eventually
+from cortex_testkit.forks import Forked
 from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.playing import playing
 from cortex_testkit.postgres_server import PostgresDatabase, PostgresServer
-from cortex_testkit.process import service_process
+from cortex_testkit.process import RunningService, service_process
 
 TOKEN = "the-token-of-the-test"
 VAULTS = '[{"name": "main", "repository": "/nonexistent/vault"}]'
@@ -112,7 +111,7 @@ class Gateway:
 
     url: str
     sse_url: str
-    process: subprocess.Popen[bytes]
+    process: Forked
     token: str = TOKEN
 
     @property
@@ -168,8 +167,8 @@ class Starter:
             "CORTEX_GATEWAY_ENGINES": '["memory", "pages", "rag"]',
             **settings,
         }
-        with (self._home / "gateway.log").open("ab") as stderr:
-            process = subprocess.Popen([sys.executable, "-m", "cortex_gateway"], env=environment, stderr=stderr)
+        streams = (Path(os.devnull), self._home / "stdout.log", self._home / "gateway.log")
+        process = Forked("cortex_gateway", (), environment, streams)
         gateway = Gateway(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{sse_port}/sse", process)
         try:
             yield gateway
@@ -379,7 +378,7 @@ class Installation:
     """Real services of one org on real servers: a writer, a reader, and two gateways."""
 
     gateways: tuple[Gateway, Gateway]
-    ingest: RunningServer
+    ingest: RunningService
     postgres: PostgresDatabase
     folder: Path
     restart: Callable[[], Awaitable[None]]
@@ -441,7 +440,7 @@ def installation(
             for name, settings in (("ingest", {"CORTEX_VAULTS": VAULTS}), ("recall", {"CORTEX_VAULTS": VAULTS}))
         }
         running = {
-            name: stack.enter_context(RunningServer(process, folder / name)) for name, process in processes.items()
+            name: stack.enter_context(RunningService(process, folder / name)) for name, process in processes.items()
         }
         gateways = [stack.enter_context(starter.started(**installation_settings)) for _ in range(2)]
 
@@ -449,7 +448,7 @@ def installation(
             await asyncio.gather(*(one.wait_ready() for one in running.values()), *map(starter.ready, gateways))
 
         async def restart() -> None:
-            made.ingest = stack.enter_context(RunningServer(processes["ingest"], folder / "ingest"))
+            made.ingest = stack.enter_context(RunningService(processes["ingest"], folder / "ingest"))
             await made.ingest.wait_ready()
 
         asyncio.run(ready())

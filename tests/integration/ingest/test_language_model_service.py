@@ -11,7 +11,6 @@ from typing import Any
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.memory import MemoryDraft, Retained
 from cortex_contracts.rpc.ingest import RETAIN, RetainRequest
-from cortex_infra.servers.running import RunningServer
 from cortex_providers.embedder import EmbedderConfig
 from cortex_runtime.bus import Bus
 from cortex_testkit import cognee_server, language_model_server
@@ -20,7 +19,7 @@ from cortex_testkit.cognee_server import CogneeServer
 from cortex_testkit.language_model_server import MODEL, Asked, LanguageModelServer
 from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.postgres_server import PostgresDatabase
-from cortex_testkit.process import service_process
+from cortex_testkit.process import RunningService, service_process
 
 ME = Principal(org="local", subject="me")
 
@@ -63,7 +62,7 @@ async def test_a_service_with_a_language_model_and_cognee_retires_links_and_says
             draft = MemoryDraft(namespace="work", content=content)
             return await bus.request(RETAIN, RetainRequest(principal=ME, memory=draft))
 
-        with RunningServer(process, tmp_path) as running:
+        with RunningService(process, tmp_path) as running:
             await running.wait_ready()
             await bus.open()
             old = await retain("Ada rides a bike to the office.")

@@ -18,14 +18,13 @@ from cortex_contracts.messages.commands import Capture
 from cortex_contracts.messages.memory import MemoryDraft, Retained
 from cortex_contracts.rpc.ingest import BACKLOG, RETAIN, BacklogRequest, RetainRequest
 from cortex_contracts.rpc.recall import RECALL, RecallReply, RecallRequest
-from cortex_infra.servers.running import RunningServer
 from cortex_providers.embedder import EmbedderConfig
 from cortex_runtime.bus import Bus
 from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.eventually import eventually
 from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.postgres_server import PostgresDatabase
-from cortex_testkit.process import service_process
+from cortex_testkit.process import RunningService, service_process
 
 ME = Principal(org="local", subject="me")
 
@@ -80,7 +79,7 @@ async def memory(
                 CORTEX_EMBEDDINGS_MODEL=embedder.model,
                 CORTEX_EMBEDDINGS_API_KEY=embedder.api_key,
             )
-            starting.append(stack.enter_context(RunningServer(process, folder)))
+            starting.append(stack.enter_context(RunningService(process, folder)))
         for running in starting:
             await running.wait_ready()
         bus = Bus(nats.url("gateway"), "gateway", "0.1.0")

@@ -60,7 +60,7 @@ from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.eventually import eventually
 from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.postgres_server import PASSWORD, PostgresDatabase, PostgresServer
-from cortex_testkit.process import service_process
+from cortex_testkit.process import RunningService, service_process
 from cortex_testkit.tei_server import served
 
 ME: Final = Principal(org="local", subject="me")
@@ -122,7 +122,7 @@ class Workshop:
     """A client of the operations, and the replicas of ingest that work on them."""
 
     bus: Bus
-    start: Callable[[], RunningServer]
+    start: Callable[[], RunningService]
     postgres: PostgresDatabase
     embedder: PacedEmbedder
 
@@ -208,7 +208,7 @@ async def opened_workshop(
         stack.callback(embedder.go_on)
         number = 0
 
-        def start() -> RunningServer:
+        def start() -> RunningService:
             nonlocal number
             number += 1
             home = folder / f"ingest-{number}"
@@ -222,7 +222,7 @@ async def opened_workshop(
                 CORTEX_EMBEDDINGS_URL=embedder.url,
                 CORTEX_EMBEDDINGS_MODEL=MODEL,
             )
-            return processes.enter_context(RunningServer(process, home))
+            return processes.enter_context(RunningService(process, home))
 
         bus = Bus(nats.url("gateway"), "gateway", "0.1.0")
         await bus.open()
@@ -239,7 +239,7 @@ async def workshop(
 
 
 @pytest.fixture
-async def ingest(workshop: Workshop) -> RunningServer:
+async def ingest(workshop: Workshop) -> RunningService:
     running = workshop.start()
     await running.wait_ready()
     return running
@@ -252,7 +252,7 @@ async def refused(call: Any, code: ErrorCode) -> None:
 
 
 async def test_an_operation_tells_how_far_it_is_and_what_became_of_every_item(
-    workshop: Workshop, ingest: RunningServer
+    workshop: Workshop, ingest: RunningService
 ) -> None:
     workshop.embedder.stop_after(1)
     contents = [
@@ -280,7 +280,7 @@ async def test_an_operation_tells_how_far_it_is_and_what_became_of_every_item(
     assert not any("all of it" in str(row) or "ghp_" in str(row) or "crane" in str(row["input"]) for row in kept)
 
 
-async def test_what_waits_is_stored_redacted(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_what_waits_is_stored_redacted(workshop: Workshop, ingest: RunningService) -> None:
     workshop.embedder.stop_after(0)
     await workshop.retain(["the quay is <private>mine alone</private> today", "<private>mine alone</private>"])
     rows = await workshop.rows("SELECT input::text FROM operation_items ORDER BY item")
@@ -289,7 +289,7 @@ async def test_what_waits_is_stored_redacted(workshop: Workshop, ingest: Running
 
 
 async def test_a_cancel_takes_effect_between_items_and_a_retry_goes_on_there(
-    workshop: Workshop, ingest: RunningServer
+    workshop: Workshop, ingest: RunningService
 ) -> None:
     workshop.embedder.stop_after(1)
     operation_id = await workshop.retain(numbered(40))
@@ -310,7 +310,7 @@ async def test_a_cancel_takes_effect_between_items_and_a_retry_goes_on_there(
     await refused(workshop.cancel(operation_id), ErrorCode.CONFLICT)
 
 
-async def test_what_was_never_begun_is_cancelled_at_once(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_what_was_never_begun_is_cancelled_at_once(workshop: Workshop, ingest: RunningService) -> None:
     workshop.embedder.stop_after(0)
     busy = [await workshop.retain(numbered(2, f"busy {number}")) for number in range(2)]
     for one in busy:
@@ -323,7 +323,7 @@ async def test_what_was_never_begun_is_cancelled_at_once(workshop: Workshop, ing
     assert await workshop.counts() == once(4)
 
 
-async def test_failed_items_are_tried_again_and_only_they(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_failed_items_are_tried_again_and_only_they(workshop: Workshop, ingest: RunningService) -> None:
     writer = Principal(org="local", subject="agent", readable=("work",), writable=("work",))
     memories = tuple(
         MemoryDraft(namespace=name, content=f"{name} crane {i}") for i in range(3) for name in ("work", "other")
@@ -346,7 +346,7 @@ async def test_failed_items_are_tried_again_and_only_they(workshop: Workshop, in
 
 
 async def test_a_killed_worker_is_followed_by_another_and_every_item_happens_once(
-    workshop: Workshop, ingest: RunningServer
+    workshop: Workshop, ingest: RunningService
 ) -> None:
     workshop.embedder.stop_after(3)
     operation_id = await workshop.retain(numbered(150))
@@ -362,7 +362,7 @@ async def test_a_killed_worker_is_followed_by_another_and_every_item_happens_onc
     assert await workshop.counts() == once(150)
 
 
-async def test_a_stopped_worker_hands_over_at_once(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_a_stopped_worker_hands_over_at_once(workshop: Workshop, ingest: RunningService) -> None:
     workshop.embedder.stop_after(2)
     operation_id = await workshop.retain(numbered(120))
     await workshop.embedder.waits.wait()
@@ -377,7 +377,7 @@ async def test_a_stopped_worker_hands_over_at_once(workshop: Workshop, ingest: R
     assert await workshop.counts() == once(120)
 
 
-async def test_two_replicas_share_the_work(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_two_replicas_share_the_work(workshop: Workshop, ingest: RunningService) -> None:
     await workshop.start().wait_ready()
     workshop.embedder.stop_after(0)
     ids = [await workshop.retain(numbered(10, f"lot {number}")) for number in range(5)]
@@ -393,7 +393,7 @@ async def test_two_replicas_share_the_work(workshop: Workshop, ingest: RunningSe
     assert await workshop.counts() == once(50)
 
 
-async def test_an_embedder_that_is_away_is_waited_for(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_an_embedder_that_is_away_is_waited_for(workshop: Workshop, ingest: RunningService) -> None:
     workshop.embedder.down = True
     operation_id = await workshop.retain(numbered(20))
     waiting = await workshop.reaches(operation_id, lambda one: one.error is not None)
@@ -405,7 +405,7 @@ async def test_an_embedder_that_is_away_is_waited_for(workshop: Workshop, ingest
     assert await workshop.counts() == once(20)
 
 
-async def test_nobody_else_sees_an_operation(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_nobody_else_sees_an_operation(workshop: Workshop, ingest: RunningService) -> None:
     operation_id = await workshop.retain(numbered(2))
     await workshop.ends(operation_id)
     later = await workshop.retain(["one more"])
@@ -419,7 +419,7 @@ async def test_nobody_else_sees_an_operation(workshop: Workshop, ingest: Running
     await refused(workshop.get(UUID(int=1)), ErrorCode.NOT_FOUND)
 
 
-async def test_a_namespace_is_improved_page_by_page(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_a_namespace_is_improved_page_by_page(workshop: Workshop, ingest: RunningService) -> None:
     await workshop.ends(await workshop.retain(numbered(30)))
     request = ImproveRequest(principal=ME, namespace="work", background=True)
     reply = await workshop.bus.request(IMPROVE, request)
@@ -439,7 +439,7 @@ async def test_a_namespace_is_improved_page_by_page(workshop: Workshop, ingest: 
         await refused(workshop.bus.request(IMPROVE, ImproveRequest(principal=ME, **wrong)), ErrorCode.INVALID_REQUEST)
 
 
-async def test_named_memories_that_are_not_there_are_told(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_named_memories_that_are_not_there_are_told(workshop: Workshop, ingest: RunningService) -> None:
     nobody = UUID(int=7)
     reply = await workshop.bus.request(IMPROVE, ImproveRequest(principal=ME, memory_ids=(nobody,), background=True))
     assert reply.operation_id is not None
@@ -450,7 +450,7 @@ async def test_named_memories_that_are_not_there_are_told(workshop: Workshop, in
     assert item.error.code is ErrorCode.NOT_FOUND
 
 
-async def test_vectors_and_too_many_operations_are_refused(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_vectors_and_too_many_operations_are_refused(workshop: Workshop, ingest: RunningService) -> None:
     vectors = ((0.0,) * DIMENSION,)
     await refused(workshop.retain(["x"], vectors=vectors, model=MODEL), ErrorCode.INVALID_REQUEST)
     await workshop.rows(
@@ -544,7 +544,7 @@ async def live_chunks(workshop: Workshop) -> list[str]:
 
 
 async def test_texts_of_one_document_come_in_order_and_a_killed_worker_is_followed(
-    workshop: Workshop, ingest: RunningServer
+    workshop: Workshop, ingest: RunningService
 ) -> None:
     workshop.embedder.stop_after(CHUNK_REQUESTS)
     first = await stage(workshop, long_text("dock", 500))
@@ -571,7 +571,7 @@ async def test_texts_of_one_document_come_in_order_and_a_killed_worker_is_follow
 
 
 async def test_a_long_text_is_redacted_as_one_before_it_is_cut_and_stored(
-    workshop: Workshop, ingest: RunningServer, nats: NatsServer, tmp_path: Path
+    workshop: Workshop, ingest: RunningService, nats: NatsServer, tmp_path: Path
 ) -> None:
     hidden = "qzkxv wjqpz " * 20
     text = long_text("dock", 800)
@@ -585,7 +585,7 @@ async def test_a_long_text_is_redacted_as_one_before_it_is_cut_and_stored(
         CORTEX_GATEWAY_SSE_PORT=str(ports.choose()),
     )
     workshop.embedder.stop_after(CHUNK_REQUESTS)
-    with RunningServer(process, tmp_path) as gateway:
+    with RunningService(process, tmp_path) as gateway:
         await gateway.wait_ready()
         headers = {"Authorization": "Bearer token-of-the-test"}
         async with httpx.AsyncClient(base_url=process.url, headers=headers, timeout=60, trust_env=False) as http:
@@ -635,7 +635,7 @@ async def nothing_is_kept(workshop: Workshop, words: Sequence[str]) -> None:
             assert found[0]["count"] == 0, table["name"]
 
 
-async def test_a_document_whose_parts_are_not_all_there_is_refused(workshop: Workshop, ingest: RunningServer) -> None:
+async def test_a_document_whose_parts_are_not_all_there_is_refused(workshop: Workshop, ingest: RunningService) -> None:
     request = StageDocumentRequest(principal=ME, upload_id=UUID(int=5), part=1, text="half of it")
     await workshop.bus.request(STAGE_DOCUMENT, request)
     document = StagedDocument(namespace="work", document_id="log.md")

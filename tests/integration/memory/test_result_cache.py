@@ -46,7 +46,7 @@ from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.eventually import eventually
 from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.postgres_server import PostgresDatabase
-from cortex_testkit.process import service_process
+from cortex_testkit.process import RunningService, service_process
 
 ME = Principal(org="local", subject="me")
 GUEST = Principal(org="local", subject="guest", readable=(), writable=())
@@ -193,7 +193,7 @@ async def services(
         for name, own in (("ingest", {}), ("recall", {"CORTEX_RECALL_CACHE_TTL_S": str(TTL_S)})):
             folder = tmp_path / name
             process = service_process(name, CORTEX_HOME=str(folder), CORTEX_NATS_URL=nats.url(name), **common, **own)
-            running[name] = stack.enter_context(RunningServer(process, folder))
+            running[name] = stack.enter_context(RunningService(process, folder))
         for one in running.values():
             await one.wait_ready()
         bus = Bus(nats.url("gateway"), "gateway", "0.1.0")
@@ -247,7 +247,7 @@ async def test_an_answer_without_a_part_is_not_kept(
         CORTEX_EMBEDDINGS_URL=f"http://{ports.LOOPBACK}:9/v1",
         CORTEX_EMBEDDINGS_MODEL=embedder.model,
     )
-    with RunningServer(process, tmp_path / "second") as second:
+    with RunningService(process, tmp_path / "second") as second:
         await second.wait_ready()
         degraded = 0
         for number in range(200):

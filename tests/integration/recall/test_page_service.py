@@ -30,7 +30,6 @@ from cortex_contracts.rpc.pages import (
     QueryPagesRequest,
     TimelineRequest,
 )
-from cortex_infra.servers.running import RunningServer
 from cortex_providers.embedder import EmbedderConfig, TextKind, open_embedder
 from cortex_runtime.bus import Bus
 from cortex_store import indexed_text, pages, vaults
@@ -40,7 +39,7 @@ from cortex_store.pages import NewChunk, NewPage
 from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.postgres_server import PostgresDatabase
-from cortex_testkit.process import service_process
+from cortex_testkit.process import RunningService, service_process
 
 LOCAL = Principal(org="local", subject="tester")
 NARROW = Principal(org="local", subject="narrow", readable=("team",))
@@ -120,7 +119,7 @@ async def served(
         CORTEX_EMBEDDINGS_API_KEY=embedder.api_key,
         CORTEX_VAULTS='[{"name": "team", "repository": "/nowhere"}]',
     )
-    with RunningServer(process, folder) as running:
+    with RunningService(process, folder) as running:
         await running.wait_ready()
         yield
 

@@ -14,7 +14,6 @@ from cortex_contracts.messages.base import Assertion, Principal
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.recall import RECALL, RecallRequest
 from cortex_infra.servers.process import ServerProcess
-from cortex_infra.servers.running import RunningServer
 from cortex_providers.embedder import EmbedderConfig, TextKind, open_embedder
 from cortex_runtime.bus import Bus
 from cortex_store import indexed_text, memories, memory_index, pages
@@ -24,7 +23,7 @@ from cortex_store.ids import uuid7
 from cortex_testkit.cache_server import CacheServer
 from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.postgres_server import PostgresDatabase
-from cortex_testkit.process import service_process
+from cortex_testkit.process import RunningService, service_process
 
 LOCAL = Principal(org="local", subject="tester")
 STRANGER = Principal(org="stranger", subject="tester")
@@ -104,13 +103,13 @@ async def recall(
     cache: CacheServer,
     embedder: EmbedderConfig,
     tmp_path: Path,
-) -> AsyncIterator[RunningServer]:
-    with RunningServer(recall_process(nats, postgres, cache.url, embedder), tmp_path) as running:
+) -> AsyncIterator[RunningService]:
+    with RunningService(recall_process(nats, postgres, cache.url, embedder), tmp_path) as running:
         await running.wait_ready()
         yield running
 
 
-async def test_a_memory_is_recalled_by_words_and_by_meaning_in_both_languages(recall: RunningServer, gateway: Bus):
+async def test_a_memory_is_recalled_by_words_and_by_meaning_in_both_languages(recall: RunningService, gateway: Bus):
     for query, expected in (
         ("who stopped the billing service", "Mina"),
         ("متى نجتمع", "الإسكندرية"),
@@ -124,7 +123,7 @@ async def test_a_memory_is_recalled_by_words_and_by_meaning_in_both_languages(re
     assert "الإسكندرية" in again.memories[0].content
 
 
-async def test_recall_is_limited_to_what_was_asked_for_and_to_the_org(recall: RunningServer, gateway: Bus):
+async def test_recall_is_limited_to_what_was_asked_for_and_to_the_org(recall: RunningService, gateway: Bus):
     one = await gateway.request(RECALL, RecallRequest(principal=LOCAL, query="billing", k=1))
     assert len(one.memories) == 1
     elsewhere = await gateway.request(RECALL, RecallRequest(principal=LOCAL, query="billing", namespaces=("other",)))
@@ -133,7 +132,7 @@ async def test_recall_is_limited_to_what_was_asked_for_and_to_the_org(recall: Ru
     assert stranger.memories == ()
 
 
-async def test_the_built_in_engines_answer_with_hits_that_can_disagree(recall: RunningServer, gateway: Bus):
+async def test_the_built_in_engines_answer_with_hits_that_can_disagree(recall: RunningService, gateway: Bus):
     request = engine.EngineAskRequest(principal=LOCAL, query="What is the status of the Billing API?")
     memory = await gateway.request(engine.ask(engine.MEMORY), request)
     [page] = (await gateway.request(engine.ask(engine.PAGES), request)).hits
@@ -149,7 +148,7 @@ async def test_the_built_in_engines_answer_with_hits_that_can_disagree(recall: R
     ).hits == ()
 
 
-async def test_the_engines_tell_how_fresh_they_are(recall: RunningServer, gateway: Bus):
+async def test_the_engines_tell_how_fresh_they_are(recall: RunningService, gateway: Bus):
     health = await gateway.request(engine.health(engine.MEMORY), engine.EngineHealthRequest(principal=LOCAL))
     assert health.status is engine.EngineStatus.UP
     assert health.last_ingest is not None
@@ -159,7 +158,7 @@ async def test_the_engines_tell_how_fresh_they_are(recall: RunningServer, gatewa
 
 @pytest.mark.parametrize("query", ["", "   ", "a\x00b", "x" * 4001])
 async def test_a_question_that_cannot_be_asked_is_refused_with_its_reason(
-    recall: RunningServer, gateway: Bus, query: str
+    recall: RunningService, gateway: Bus, query: str
 ):
     request = RecallRequest.model_construct(principal=LOCAL, query=query, namespaces=None, k=10)
     with pytest.raises(Permanent, match="query"):
@@ -167,7 +166,7 @@ async def test_a_question_that_cannot_be_asked_is_refused_with_its_reason(
 
 
 @pytest.mark.parametrize("query", ["' OR 1=1 --", "a & b | !c <-> (", "\\", "%_", "🙂", "x " * 1999])
-async def test_any_question_is_text_and_never_syntax(recall: RunningServer, gateway: Bus, query: str):
+async def test_any_question_is_text_and_never_syntax(recall: RunningService, gateway: Bus, query: str):
     await gateway.request(RECALL, RecallRequest(principal=LOCAL, query=query))
 
 
@@ -181,7 +180,7 @@ async def test_without_embedder_and_cache_it_answers_by_words_and_says_so(
 ):
     away = EmbedderConfig("http://127.0.0.1:9", embedder.model, embedder.dimension, "none")
     process = recall_process(nats, postgres, "redis://127.0.0.1:9/0", away)
-    with RunningServer(process, tmp_path) as running:
+    with RunningService(process, tmp_path) as running:
         await running.wait_ready()
         reply = await gateway.request(RECALL, RecallRequest(principal=LOCAL, query="who stopped the billing service"))
         assert "Mina" in reply.memories[0].content
@@ -204,6 +203,6 @@ async def test_a_database_of_another_model_is_refused_with_the_way_out(
     async with hot_tier.unscoped() as connection:
         await check_embedding(connection, embedder.dimension, embedder.model)
     other = EmbedderConfig(embedder.url, "another-model", embedder.dimension, embedder.api_key)
-    with RunningServer(recall_process(nats, postgres, cache.url, other), tmp_path) as running:
+    with RunningService(recall_process(nats, postgres, cache.url, other), tmp_path) as running:
         with pytest.raises(ServerDied, match="cortex reindex"):
             await running.wait_ready()

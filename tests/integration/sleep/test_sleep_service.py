@@ -18,19 +18,18 @@ from cortex_contracts.messages.events import MemoryEvent
 from cortex_contracts.permissions import OPERATOR, inbox_prefix
 from cortex_contracts.rpc.sleep import SLEEP_STATUS, SleepStatus, SleepStatusRequest
 from cortex_contracts.subjects import SLEEP_EVENT_PATTERN, MemoryOp
-from cortex_infra.servers.running import RunningServer
 from cortex_runtime.bus import Bus
 from cortex_store.ids import uuid7
 from cortex_testkit.eventually import eventually
 from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.postgres_server import PostgresDatabase
-from cortex_testkit.process import service_process
+from cortex_testkit.process import RunningService, service_process
 
 
 @pytest.fixture
-async def sleep(nats: NatsServer, postgres: PostgresDatabase, tmp_path: Path) -> AsyncIterator[RunningServer]:
+async def sleep(nats: NatsServer, postgres: PostgresDatabase, tmp_path: Path) -> AsyncIterator[RunningService]:
     process = service_process("sleep", CORTEX_NATS_URL=nats.url("sleep"), CORTEX_SLEEP_DATABASE_URL=postgres.sleep_url)
-    with RunningServer(process, tmp_path) as running:
+    with RunningService(process, tmp_path) as running:
         await running.wait_ready()
         yield running
 
@@ -67,7 +66,7 @@ async def seen(operator: Client, org: str = "local") -> dict[str, int]:
     return {one.namespace: one.events_seen for one in status.namespaces}
 
 
-async def test_each_event_is_taken_in_once_per_namespace_and_org(sleep: RunningServer, ingest: Bus, operator: Client):
+async def test_each_event_is_taken_in_once_per_namespace_and_org(sleep: RunningService, ingest: Bus, operator: Client):
     repeated = event()
     for number in range(3):
         # Past the stream's duplicate window: other message ids, the same event.
@@ -79,7 +78,7 @@ async def test_each_event_is_taken_in_once_per_namespace_and_org(sleep: RunningS
     assert await eventually(lambda: seen(operator, "stranger"), lambda found: found == {"demo": 1})
 
 
-async def test_what_was_taken_in_is_told_on_the_bus(sleep: RunningServer, ingest: Bus, operator: Client):
+async def test_what_was_taken_in_is_told_on_the_bus(sleep: RunningService, ingest: Bus, operator: Client):
     heard = await operator.subscribe(SLEEP_EVENT_PATTERN)
     await operator.flush()
     await publish(ingest, event())
@@ -88,13 +87,13 @@ async def test_what_was_taken_in_is_told_on_the_bus(sleep: RunningServer, ingest
     assert json.loads(message.data)["events_seen"] == 1
 
 
-async def test_reading_is_not_something_to_sleep_on(sleep: RunningServer, ingest: Bus, operator: Client):
+async def test_reading_is_not_something_to_sleep_on(sleep: RunningService, ingest: Bus, operator: Client):
     await publish(ingest, event(MemoryOp.RECALL))
     await publish(ingest, event(MemoryOp.FORGET))
     assert await eventually(lambda: seen(operator), bool) == {"demo": 1}
 
 
-async def test_partitions_are_made_months_ahead(sleep: RunningServer, postgres: PostgresDatabase):
+async def test_partitions_are_made_months_ahead(sleep: RunningService, postgres: PostgresDatabase):
     connection = await asyncpg.connect(postgres.migration_url)
     try:
 

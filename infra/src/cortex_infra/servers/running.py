@@ -8,9 +8,34 @@ import signal
 import subprocess
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from cortex_infra.servers.process import ServerProcess, wait_ready
+
+
+class Child(Protocol):
+    """A child process, as `subprocess.Popen` has it."""
+
+    @property
+    def pid(self) -> int:
+        """Its id."""
+        ...
+
+    def poll(self) -> int | None:
+        """Its exit code; none while it runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, once it has ended. Raises subprocess.TimeoutExpired."""
+        ...
+
+    def send_signal(self, sig: int) -> None:
+        """Send it a signal."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once."""
+        ...
 
 
 class RunningServer:
@@ -21,11 +46,14 @@ class RunningServer:
         self.process = process
         self.log = directory / f"{process.name}.log"
         directory.mkdir(parents=True, exist_ok=True)
-        launch_file = directory / f"{process.name}.json"
-        command = process.write_launch_file(launch_file, os.getpid())
+        self._child = self._spawn()
+
+    def _spawn(self) -> Child:
+        launch_file = self.log.with_suffix(".json")
+        command = self.process.write_launch_file(launch_file, os.getpid())
         launch_file.with_suffix(".started").unlink(missing_ok=True)
         with self.log.open("ab") as log:
-            self._child = subprocess.Popen(
+            return subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
             )
 

@@ -29,6 +29,7 @@ from cortex_infra.services import SERVICES
 from cortex_runtime.publishing import publish
 from cortex_testkit import provider
 from cortex_testkit.eventually import eventually
+from cortex_testkit.process import RunningService
 
 ORG: Final = "local"
 # These tests never read the object store; starting it would cost seconds.
@@ -80,7 +81,8 @@ class System:
     def launch(self, name: str) -> None:
         """Start one process, again if it ran before."""
         directory = self.installation.home.run / name
-        self._running[name] = self._stack.enter_context(RunningServer(self._processes[name], directory))
+        start = RunningService if name in self.services else RunningServer
+        self._running[name] = self._stack.enter_context(start(self._processes[name], directory))
 
     def kill(self, name: str) -> None:
         """End one process at once, as a crash would."""
