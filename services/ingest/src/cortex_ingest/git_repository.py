@@ -43,7 +43,10 @@ _NO_FILES: Final = {
 }
 _CREDENTIALS = re.compile(r"//[^/@\s]+@")
 _REF_REFUSED = re.compile(r"^$|^[-/.]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|@\{|\.lock(/|$)|[/.]$|^@$")
-_BROKEN_MIRROR = re.compile(r"\.lock'|not a git repository|corrupt|bad object|missing (?:blob|tree|commit)|not our ref")
+_BROKEN_MIRROR = re.compile(
+    r"\.lock'|not a git repository|corrupt|bad (?:\w+ )?object|missing (?:blob|tree|commit)|not our ref"
+)
+_NO_SHALLOW = re.compile(r"does not support (?:shallow|--depth)", re.IGNORECASE)
 _MISSING_BRANCH = re.compile(r"couldn't find remote ref|remote ref .* not found", re.IGNORECASE)
 
 CONFIGURATION: Final = """\
@@ -159,7 +162,10 @@ class GitRepository:
             return code, problem
         ref = f"+refs/heads/{self._branch}:{HEAD}"
         arguments = ["--quiet", "--no-tags", "--update-shallow", "--no-write-fetch-head", "origin", ref]
-        code, _, problem = await self._run(["fetch", *arguments], self._fetch_timeout_s)
+        # Only the head is ever read (ADR 0011): a long history must not decide whether a vault arrives in time.
+        code, _, problem = await self._run(["fetch", "--depth=1", *arguments], self._fetch_timeout_s)
+        if code and _NO_SHALLOW.search(problem):  # plain files behind a web server
+            code, _, problem = await self._run(["fetch", *arguments], self._fetch_timeout_s)
         return code, problem
 
     def _prepare(self) -> None:
