@@ -29,7 +29,8 @@ import asyncpg
 from cortex_contracts.errors import CortexError, Unavailable
 from cortex_infra import bootstrap, migrate, provision
 from cortex_infra.errors import InfraError, SettingError
-from cortex_runtime.settings import EmbeddingsSettings, SettingsError, read
+from cortex_runtime.settings import SettingsError, read
+from cortex_runtime.settings_models import EmbeddingsSettings
 
 RETRY_S: Final = 0.5
 SUPERUSER_URL = "CORTEX_SUPERUSER_DATABASE_URL"

@@ -20,7 +20,7 @@ from cortex_infra.servers import cache, embedder, nats, objects, postgres
 from cortex_infra.servers.process import ServerProcess
 from cortex_infra.services import SERVICES, Service
 from cortex_infra.supervision import Program
-from cortex_runtime.settings import PREFIX, config_file
+from cortex_runtime.settings_part import PREFIX, config_file
 
 DEFAULT_ORG: Final = "local"
 BUCKET: Final = "cortex"

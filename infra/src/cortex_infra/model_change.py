@@ -18,7 +18,7 @@ from cortex_infra.servers import embedder
 from cortex_infra.servers.running import RunningServer
 from cortex_infra.supervision import Supervisor
 from cortex_providers.embedder import EmbedderConfig, open_embedder
-from cortex_runtime.settings import config_file
+from cortex_runtime.settings_part import config_file
 
 SETTING: Final = "embedder_model"
 VARIABLE: Final = "CORTEX_EMBEDDER_MODEL"

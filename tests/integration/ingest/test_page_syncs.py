@@ -13,7 +13,7 @@ from cortex_contracts.rpc.ingest import SyncStatusRequest
 from cortex_contracts.rpc.pages import SyncRequest, SyncStates, SyncStatesRequest
 from cortex_ingest.sync_rpc import SyncCommands, SyncRpc
 from cortex_runtime.publishing import Published
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 from cortex_store import vaults
 from cortex_store.database import Database
 from cortex_store.vaults import SyncResult

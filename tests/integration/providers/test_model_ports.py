@@ -13,7 +13,8 @@ from cortex_decision import Decision, Neighbour, Statement, Verdict
 from cortex_providers import classifier, summariser
 from cortex_providers.language_model import LanguageModelConfig, UnfitAnswer
 from cortex_providers.model_classifier import MAX_OFFERED, MAX_TEXT_CHARS
-from cortex_runtime.settings import LanguageModelSettings, read
+from cortex_runtime.settings import read
+from cortex_runtime.settings_models import LanguageModelSettings
 from cortex_testkit.language_model_server import MODEL, LanguageModelServer, running
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)

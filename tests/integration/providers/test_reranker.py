@@ -15,7 +15,8 @@ from cortex_contracts.errors import Permanent, Unavailable
 from cortex_providers.embedder import ModelMismatch
 from cortex_providers.reranker import Reranker, RerankerConfig, configured, open_reranker
 from cortex_providers.tei import RERANKED_CHARACTERS
-from cortex_runtime.settings import RerankerSettings, read
+from cortex_runtime.settings import read
+from cortex_runtime.settings_models import RerankerSettings
 from cortex_testkit.tei_server import TEIServer, error, running, served, silent
 
 QUERY = "who leads the atlas project"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cortex_ingest.git_access import HELPER, Access
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 
 TOKEN = "ghp_it's a $word `token`"
 

@@ -11,7 +11,7 @@ from cortex_contracts.messages.base import Message
 from cortex_contracts.messages.commands import SyncReason, SyncVault
 from cortex_ingest.sync_rpc import SyncCommands
 from cortex_runtime.publishing import Published
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 
 NOTES = VaultSource(name="notes", repository="/srv/notes", branch="main")
 WORK = VaultSource(name="work", repository="/srv/work", branch="b" * 250)

@@ -23,7 +23,7 @@ from cortex_ingest.vault_plan import MAX_PAGE_BYTES, Claims, fingerprint, plan
 from cortex_ingest.vault_sync import VaultSync
 from cortex_runtime.bus import Delivery
 from cortex_runtime.publishing import Published
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 from cortex_store.pages import PageKey
 from cortex_store.vaults import PageFailure, Progress, SyncResult, Vault
 

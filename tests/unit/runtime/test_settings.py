@@ -7,21 +7,16 @@ from typing import ClassVar
 
 import pytest
 
-from cortex_runtime.settings import (
-    CommonSettings,
-    DatabaseSettings,
+from cortex_runtime.settings import CommonSettings, DatabaseSettings, ServiceSettings, SettingsError, load, read
+from cortex_runtime.settings_models import (
     EmbeddingsSettings,
     EngineSettings,
     LanguageModelPurpose,
     LanguageModelSettings,
     RerankerSettings,
-    ServiceSettings,
-    SettingsError,
-    VaultsSettings,
-    load,
-    read,
-    setting,
 )
+from cortex_runtime.settings_part import setting
+from cortex_runtime.settings_vaults import VaultsSettings
 
 
 class ExampleSettings(ServiceSettings, DatabaseSettings, EmbeddingsSettings, VaultsSettings):
@@ -199,3 +194,15 @@ def test_an_address_of_cognee_turns_nothing_on(environment: pytest.MonkeyPatch):
     settings = read(EngineSettings)
     assert (settings.engine_driver, settings.cognee_api_url) == ("builtin", "http://cognee:8000")
     assert "hunter2" not in repr(settings)
+
+
+def test_a_file_that_is_no_yaml_is_refused_without_showing_a_line(
+    environment: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "cortex.yaml").write_text("org: acme\nhttp_token: hunter2: x\n")
+    with pytest.raises(SettingsError, match=r"cortex\.yaml cannot be read: ScannerError in line 2") as refused:
+        read(ExampleSettings)
+    assert "hunter2" not in str(refused.value)
+    with pytest.raises(SystemExit):
+        load(ExampleSettings)
+    assert "hunter2" not in capsys.readouterr().err

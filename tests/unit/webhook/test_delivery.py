@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_contracts.messages.commands import SyncReason, SyncVault
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 from cortex_webhook import delivery
 from cortex_webhook.delivery import FORM, JSON, Ignored, Pong, Wanted
 from cortex_webhook.errors import Malformed

@@ -11,6 +11,7 @@ from typing import Final
 
 import typer
 
+from cortex_cli.output import plain
 from cortex_contracts.errors import CortexError, ErrorCode
 from cortex_infra.errors import InfraError
 from cortex_runtime.settings import WRONG_SETTINGS, SettingsError
@@ -46,5 +47,5 @@ def reported() -> Iterator[None]:
         raise typer.Exit(FAILED) from None
     else:
         return
-    print(f"cortex: {sentence}", file=sys.stderr)
+    print(f"cortex: {plain(sentence)}", file=sys.stderr)
     raise typer.Exit(code)

@@ -18,7 +18,8 @@ from cortex_cli.output import escape
 from cortex_infra import bringup
 from cortex_infra.bringup import Step, System
 from cortex_infra.home import Home
-from cortex_runtime.settings import CommonSettings, VaultsSettings, read
+from cortex_runtime.settings import CommonSettings, read
+from cortex_runtime.settings_vaults import VaultsSettings
 
 Demo = Annotated[Path | None, typer.Option(help="Folder with an example vault, captures and a question.", exists=True)]
 

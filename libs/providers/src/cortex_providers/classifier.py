@@ -13,7 +13,7 @@ from typing import Final, Protocol, cast
 from cortex_decision import Neighbour, Statement, Verdict, decide
 from cortex_providers import drivers, language_model
 from cortex_providers.language_model import LanguageModelConfig
-from cortex_runtime.settings import LanguageModelPurpose, LanguageModelSettings
+from cortex_runtime.settings_models import LanguageModelPurpose, LanguageModelSettings
 
 GROUP: Final = "cortex.classifier"
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cortex_contracts.errors import Permanent, Unavailable
 from cortex_providers import drivers
-from cortex_runtime.settings import EmbeddingsSettings
+from cortex_runtime.settings_models import EmbeddingsSettings
 
 GROUP: Final = "cortex.embedder"
 

@@ -15,7 +15,7 @@ from cortex_extraction.entities import Entity
 from cortex_extraction.relations import Relation
 from cortex_extraction.relations import extract as relations_of
 from cortex_providers import drivers
-from cortex_runtime.settings import EngineSettings
+from cortex_runtime.settings_models import EngineSettings
 
 GROUP: Final = "cortex.engine"
 

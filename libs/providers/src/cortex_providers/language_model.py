@@ -18,7 +18,7 @@ from cortex_contracts.errors import CortexError, ErrorCode, Permanent, Unavailab
 from cortex_providers import drivers
 from cortex_providers.model_server import ModelServer
 from cortex_runtime import logs
-from cortex_runtime.settings import LanguageModelPurpose, LanguageModelSettings
+from cortex_runtime.settings_models import LanguageModelPurpose, LanguageModelSettings
 
 GROUP: Final = "cortex.language_model"
 SETTING: Final = "CORTEX_EXTRACTION_LLM"

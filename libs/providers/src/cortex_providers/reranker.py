@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cortex_providers import drivers
-from cortex_runtime.settings import RerankerSettings
+from cortex_runtime.settings_models import RerankerSettings
 
 GROUP: Final = "cortex.reranker"
 

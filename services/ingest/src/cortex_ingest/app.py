@@ -55,7 +55,7 @@ from cortex_providers.engine import configured as configured_engine
 from cortex_providers.generations import Generations
 from cortex_runtime.outbox import OutboxRelay
 from cortex_runtime.service import Service
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 from cortex_store.database import Database
 from cortex_store.embedding import RecordedModel
 

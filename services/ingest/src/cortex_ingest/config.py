@@ -7,16 +7,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from cortex_runtime.settings import (
-    CacheSettings,
-    DatabaseSettings,
-    EmbeddingsSettings,
-    EngineSettings,
-    LanguageModelSettings,
-    ServiceSettings,
-    VaultsSettings,
-    setting,
-)
+from cortex_runtime.settings import CacheSettings, DatabaseSettings, ServiceSettings
+from cortex_runtime.settings_models import EmbeddingsSettings, EngineSettings, LanguageModelSettings
+from cortex_runtime.settings_part import setting
+from cortex_runtime.settings_vaults import VaultsSettings
 
 
 class IngestSettings(

@@ -14,7 +14,7 @@ from cortex_ingest.vault_pages import VaultPages
 from cortex_ingest.vault_sync import WHOLE_VAULT, VaultSync
 from cortex_runtime import logs
 from cortex_runtime.bus import Delivery
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 from cortex_store.vaults import PageFailure, Vault
 
 FETCH_ATTEMPTS: Final = 8

@@ -14,7 +14,7 @@ from cortex_contracts.messages.base import Message
 from cortex_contracts.messages.commands import SyncReason, SyncVault
 from cortex_runtime import logs
 from cortex_runtime.publishing import Published
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 
 INTERVAL_S: Final = 900.0
 RETRY_S: Final = 5.0

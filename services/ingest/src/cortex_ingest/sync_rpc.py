@@ -15,7 +15,7 @@ from cortex_ingest.errors import UnknownVault
 from cortex_ingest.poll import Publisher
 from cortex_ingest.ports import Transactions
 from cortex_ingest.write_access import require_vault
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 from cortex_store import pages, vaults
 from cortex_store.ids import uuid7
 

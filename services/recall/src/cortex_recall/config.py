@@ -8,15 +8,10 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from cortex_recall import calibration
 from cortex_recall.fusion import Recipe
-from cortex_runtime.settings import (
-    CacheSettings,
-    DatabaseSettings,
-    EmbeddingsSettings,
-    RerankerSettings,
-    ServiceSettings,
-    VaultsSettings,
-    setting,
-)
+from cortex_runtime.settings import CacheSettings, DatabaseSettings, ServiceSettings
+from cortex_runtime.settings_models import EmbeddingsSettings, RerankerSettings
+from cortex_runtime.settings_part import setting
+from cortex_runtime.settings_vaults import VaultsSettings
 
 
 class RecallSettings(

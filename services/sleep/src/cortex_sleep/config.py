@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from pydantic import SecretStr
 
-from cortex_runtime.settings import ServiceSettings, setting
+from cortex_runtime.settings import ServiceSettings
+from cortex_runtime.settings_part import setting
 
 
 class SleepSettings(ServiceSettings):

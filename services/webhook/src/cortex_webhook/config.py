@@ -6,7 +6,9 @@ from typing import ClassVar
 
 from pydantic import SecretStr, field_validator
 
-from cortex_runtime.settings import ServiceSettings, VaultsSettings, setting
+from cortex_runtime.settings import ServiceSettings
+from cortex_runtime.settings_part import setting
+from cortex_runtime.settings_vaults import VaultsSettings
 
 
 class WebhookSettings(ServiceSettings, VaultsSettings):

@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from cortex_contracts.messages.base import Message
 from cortex_contracts.messages.commands import SyncReason, SyncVault
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 from cortex_webhook.errors import Malformed
 
 JSON: Final = "application/json"

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 
 from cortex_contracts.errors import Unavailable
 from cortex_runtime import logs, tracing
-from cortex_runtime.settings import VaultSource
+from cortex_runtime.settings_vaults import VaultSource
 from cortex_webhook import delivery, signature
 from cortex_webhook.commands import SyncCommands
 from cortex_webhook.errors import DeliveryError, Forged, Malformed, TooLarge, TooSlow
