@@ -6,7 +6,15 @@ import http.client
 import os
 import sys
 
-PORTS = {"gateway": 9890, "webhook": 9892, "ingest": 9893, "recall": 9894, "sleep": 9895, "embedder": 9896}
+PORTS = {
+    "gateway": 9890,
+    "webhook": 9892,
+    "ingest": 9893,
+    "recall": 9894,
+    "sleep": 9895,
+    "embedder": 9896,
+    "engines": 9897,
+}
 """The defaults of the settings; `CORTEX_<SERVICE>_PORT` goes before them."""
 TIMEOUT_S = 4.0
 

@@ -48,6 +48,7 @@ class Installation:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, "CORTEX_HOME": str(self.home), "COLUMNS": "200", **self.environment},
+            cwd=self.home.parent,
             limit=1 << 20,
         )
 
@@ -90,6 +91,8 @@ def installation() -> Any:
         for _ in PORTS:
             taken.append(ports.choose(taken))
         environment = {f"CORTEX_{name}": str(port) for name, port in zip(PORTS, taken, strict=True)}
+        # A user starts it in a folder of theirs: nothing of that is imported.
+        (directory / "jwt.py").write_text("raise SystemExit('a file of the user was imported')")
         yield Installation(directory / "home", environment)
 
 

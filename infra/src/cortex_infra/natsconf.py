@@ -69,7 +69,8 @@ def _user(name: str, password: str, granted: UserPermissions) -> Iterable[str]:
     yield f"      user: {_quote(name)}, password: {_quote(password)}"
     yield "      permissions: {"
     yield f"        publish: {{ allow: {_allow_list(granted.publish)} }}"
-    yield f"        subscribe: {{ allow: {_allow_list(granted.subscribe)} }}"
+    denied = f", deny: {json.dumps(list(granted.not_subscribe))}" if granted.not_subscribe else ""
+    yield f"        subscribe: {{ allow: {_allow_list(granted.subscribe)}{denied} }}"
     if granted.allow_responses:
         yield "        allow_responses: true"
     yield "      }"

@@ -45,7 +45,16 @@ SERVICES: Final = (
     Service(
         "gateway",
         9890,
-        frozenset({"CORTEX_HTTP_TOKEN", "CORTEX_JWT_SECRET", "CORTEX_CHAT_UPSTREAM_API_KEY"}),
+        frozenset(
+            {
+                "CORTEX_HTTP_TOKEN",
+                "CORTEX_JWT_SECRET",
+                "CORTEX_CHAT_UPSTREAM_API_KEY",
+                "CORTEX_ENGINES",
+                "CORTEX_INBOX_TOKEN",
+                "CORTEX_SYNTHESIS_CLAUDE_API_KEY",
+            }
+        ),
         {"sse": 9891},
     ),
     Service("webhook", 9892, frozenset({"CORTEX_WEBHOOK_SECRETS"})),
@@ -90,7 +99,8 @@ def prepare(
 
     return ServerProcess(
         service.name,
-        service.command or (sys.executable, "-m", f"cortex_{service.name}"),
+        # -P: the folder in which it is started holds files of the user, not modules.
+        service.command or (sys.executable, "-P", "-m", f"cortex_{service.name}"),
         url,
         _version(service),
         ready,

@@ -153,7 +153,7 @@ class Supervisor:
         pid_file(home).unlink(missing_ok=True)
         write_private(configuration_file(home), render(home, programs, self._password))
         plan = {
-            "command": [sys.executable, "-m", "supervisor.supervisord", "-c", str(configuration_file(home))],
+            "command": [sys.executable, "-P", "-m", "supervisor.supervisord", "-c", str(configuration_file(home))],
             "environment": {},
             "inherit_environment": True,
             "run_as": None,

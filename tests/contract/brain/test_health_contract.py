@@ -41,6 +41,8 @@ async def away(brain: Any) -> AsyncIterator[Any]:
     brain.system.kill("recall")
     yield brain
     await brain.system.restore()
+    # The answer that it is away is given again for a second.
+    await eventually(lambda: brain.get("/health"), lambda response: response.status_code == 200)
 
 
 @says("3.5-health-is-503-when-not-serving")

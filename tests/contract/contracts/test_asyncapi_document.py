@@ -114,6 +114,21 @@ def test_every_rpc_is_there_in_both_directions_with_its_replies(document: Json, 
         assert names == [f"{rpc.reply.__name__}Result", "ErrorReply"]
 
 
+@pytest.mark.parametrize("rpc", RPCS, ids=lambda rpc: rpc.subject)
+def test_callers_of_a_cancellable_rpc_and_of_no_other_can_say_that_they_wait_no_longer(
+    document: Json, rpc: Any
+) -> None:
+    key = f"{asyncapi.rpc_key(rpc)}.cancel"
+    assert (key in document["channels"]) is rpc.cancellable
+    if rpc.cancellable:
+        assert document["channels"][key]["address"] == rpc.cancel_subject
+        assert len(operations(document, action="receive", channel=key)) == 1
+        callers = operations(document, action="send", channel=asyncapi.rpc_key(rpc))
+        assert set(operations(document, action="send", channel=key)) == {f"{name}.cancel" for name in callers}
+        request = document["components"]["messages"][rpc.request.__name__]
+        assert headers.CALL in target(document, request["headers"])["properties"]
+
+
 @pytest.mark.parametrize("consumer", CONSUMERS, ids=lambda consumer: consumer.name)
 def test_every_consumer_is_described_with_its_dead_letters(document: Json, consumer: Any) -> None:
     described = [o for o in document["operations"].values() if o.get("x-consumer", {}).get("name") == consumer.name]

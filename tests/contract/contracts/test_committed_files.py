@@ -143,6 +143,7 @@ def test_every_model_has_the_role_of_its_place_on_the_bus() -> None:
         "WakeEvent",
     }
     assert {roles["Capture"], roles["SyncVault"], roles["AskRequest"], roles["RecallRequest"]} == {Role.CONSUMED}
+    assert roles["Cancel"] is Role.CONSUMED
     assert {roles["AskReply"], roles["GatewayHealth"], roles["Envelope"], roles["ErrorBody"]} == {Role.PRODUCED}
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from cortex_contracts import subjects
 from cortex_contracts.permissions import OPERATOR, PROVISIONER, USERS, inbox_prefix, of_publisher, publisher_user
 from cortex_contracts.registry import PUBLICATIONS, RPCS
+from cortex_contracts.rpc import engine
+from cortex_contracts.rpc.contract import Rpc
 from cortex_contracts.services import SERVICES, ServiceContract
 from cortex_contracts.streams import CONSUMERS, STREAMS
 
@@ -23,7 +27,8 @@ def might_publish(user: str, pattern: str) -> bool:
 
 
 def may_subscribe(user: str, subject: str) -> bool:
-    return any(subjects.covers(allowed, subject) for allowed in USERS[user].subscribe)
+    denied = any(subjects.covers(pattern, subject) for pattern in USERS[user].not_subscribe)
+    return not denied and any(subjects.covers(allowed, subject) for allowed in USERS[user].subscribe)
 
 
 @services
@@ -40,6 +45,14 @@ def test_a_service_reaches_every_subject_it_uses(contract: ServiceContract) -> N
         assert may_publish(name, f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}")
         assert may_publish(name, f"$JS.ACK.{stream}.{durable}.1.2.3.4.5")
         assert may_publish(name, f"$JS.ACK.{stream}.{durable}.domain.account.1.2.3.4.5.token")
+
+
+@pytest.mark.parametrize("rpc", [rpc for rpc in RPCS if rpc.cancellable], ids=lambda rpc: rpc.subject)
+def test_who_answers_a_cancellable_rpc_hears_its_cancels_and_who_calls_it_sends_them(rpc: Rpc[Any, Any]) -> None:
+    for user in USERS:
+        assert may_publish(user, rpc.cancel_subject) is may_publish(user, rpc.subject)
+        if user != OPERATOR:
+            assert may_subscribe(user, rpc.cancel_subject) is may_subscribe(user, rpc.subject)
 
 
 @services
@@ -89,6 +102,22 @@ def test_a_service_can_not_answer_for_another_nor_listen_to_its_replies(contract
     for other in USERS:
         if other != contract.name:
             assert not may_subscribe(contract.name, f"{inbox_prefix(other)}.abc")
+
+
+@pytest.mark.parametrize("user", ["gateway", "engines"])
+def test_adapters_answer_for_any_engine_but_the_built_in_ones(user: str) -> None:
+    for rpc in (engine.ask("rag"), engine.health("rag")):
+        assert may_subscribe(user, rpc.subject)
+    assert may_subscribe(user, engine.ask("rag").cancel_subject)
+    for key in engine.BUILT_IN_ENGINES:
+        for rpc in (engine.ask(key), engine.health(key)):
+            assert not may_subscribe(user, rpc.subject)
+            assert not may_subscribe(user, rpc.cancel_subject)
+
+
+def test_nobody_else_answers_for_an_engine_that_is_not_built_in() -> None:
+    answering = {user for user in USERS if may_subscribe(user, engine.ask("rag").subject)}
+    assert answering == {"gateway", "engines", OPERATOR}
 
 
 @services

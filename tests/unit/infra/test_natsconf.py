@@ -32,6 +32,14 @@ def test_a_publisher_may_only_send_captures_of_its_org() -> None:
     assert 'subscribe: { allow: ["_INBOX_publisher-acme.>"] }' in block
 
 
+def test_what_a_user_is_denied_is_written_down() -> None:
+    text = render(settings())
+    block = text[text.index('user: "engines"') :]
+    assert 'deny: ["cortex.v1.rpc.engine.memory.>", "cortex.v1.rpc.engine.pages.>"]' in block.split("}\n    {")[0]
+    block = text[text.index('user: "recall"') :]
+    assert "deny" not in block.split("}\n    {")[0]
+
+
 def test_a_user_without_a_password_is_an_error() -> None:
     with pytest.raises(KeyError):
         render(settings(passwords={}))

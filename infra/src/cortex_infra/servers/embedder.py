@@ -59,7 +59,7 @@ def prepare(*, port: int, api_key: str, host: str = LOOPBACK, model: str = MODEL
 
     return ServerProcess(
         NAME,
-        (sys.executable, "-m", "cortex_infra.embedder_server"),
+        (sys.executable, "-P", "-m", "cortex_infra.embedder_server"),
         endpoint,
         f"{model} ({distribution} {distribution_version(distribution)})",
         ready,

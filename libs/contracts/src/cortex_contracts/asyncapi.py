@@ -14,7 +14,7 @@ from cortex_contracts import subjects
 from cortex_contracts.asyncapi_messages import DEAD_LETTER, ERROR_REPLY, Json, messages, payloads, result_name
 from cortex_contracts.permissions import OPERATOR, USERS
 from cortex_contracts.registry import PUBLICATIONS, RPCS, Publication
-from cortex_contracts.rpc.contract import Rpc
+from cortex_contracts.rpc.contract import Cancel, Rpc
 from cortex_contracts.services import SERVICES, ServiceContract
 from cortex_contracts.streams import CONSUMERS, STREAMS, Consumer, Stream, stream_for
 
@@ -60,7 +60,8 @@ def document() -> Json:
 
 
 def rpc_key(rpc: Rpc[Any, Any]) -> str:
-    """The channel of an RPC's requests; its replies are in the channel with `.reply` at the end."""
+    """The channel of an RPC's requests; its replies are in the channel with `.reply` at the end, and what cancels it in
+    the one with `.cancel`."""
     return rpc.subject.removeprefix(f"{subjects.PREFIX}.")
 
 
@@ -97,6 +98,15 @@ def _channels() -> Iterator[tuple[str, Json]]:
                 "messages": {name: _message(name) for name in (result_name(rpc), ERROR_REPLY)},
             },
         )
+        if rpc.cancellable:
+            yield (
+                f"{rpc_key(rpc)}.cancel",
+                {
+                    "address": rpc.cancel_subject,
+                    "summary": f"Callers of `{rpc.subject}` that wait no longer, for every replica.",
+                    "messages": {Cancel.__name__: _message(Cancel.__name__)},
+                },
+            )
     for consumer in CONSUMERS:
         yield (
             dead_letter_key(consumer),
@@ -142,11 +152,15 @@ def _operations() -> Iterator[tuple[str, Json]]:
             if rpc in contract.serves:
                 queue = {"nats": {"queue": rpc.queue, "bindingVersion": "0.1.0"}}
                 yield f"{who}.serve.{rpc_key(rpc)}", _request(who, "receive", rpc) | {"bindings": queue}
+                if rpc.cancellable:
+                    yield f"{who}.serve.{rpc_key(rpc)}.cancel", _cancel(who, "receive", rpc)
             elif any(subjects.covers(pattern, rpc.subject) for pattern in contract.calls):
                 yield (
                     f"{who}.call.{rpc_key(rpc)}",
                     _request(who, "send", rpc) | {"x-timeout-s": rpc.timeout_s},
                 )
+                if rpc.cancellable:
+                    yield f"{who}.call.{rpc_key(rpc)}.cancel", _cancel(who, "send", rpc)
         for consumer in contract.consumes:
             yield f"{who}.dead-letter.{consumer.name}", _dead_letter(who, "send", consumer)
     for consumer in CONSUMERS:
@@ -176,6 +190,11 @@ def _request(who: str, action: str, rpc: Rpc[Any, Any]) -> Json:
         "messages": [{"$ref": f"#/channels/{key}.reply/messages/{name}"} for name in (result_name(rpc), ERROR_REPLY)],
     }
     return _operation(who, action, key, rpc.summary, rpc.request.__name__) | {"reply": reply}
+
+
+def _cancel(who: str, action: str, rpc: Rpc[Any, Any]) -> Json:
+    summary = f"Who called `{rpc.subject}` waits no longer."
+    return _operation(who, action, f"{rpc_key(rpc)}.cancel", summary, Cancel.__name__)
 
 
 def _dead_letter(who: str, action: str, consumer: Consumer) -> Json:

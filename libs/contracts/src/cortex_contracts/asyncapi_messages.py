@@ -9,7 +9,7 @@ from pydantic.json_schema import models_json_schema
 from cortex_contracts import headers
 from cortex_contracts.errors import ErrorBody
 from cortex_contracts.registry import PUBLICATIONS, RPCS, models
-from cortex_contracts.rpc.contract import Rpc
+from cortex_contracts.rpc.contract import Cancel, Rpc
 
 Json: TypeAlias = dict[str, Any]
 
@@ -54,6 +54,10 @@ _HEADERS: Final[Json] = {
         "type": "object",
         "properties": {
             **_TRACE,
+            headers.CALL: {
+                **_TEXT,
+                "description": "Identity of this call of a cancellable RPC: 32 random hexadecimal digits.",
+            },
             "reply": {
                 "type": "string",
                 "description": "The reply subject; NATS carries it beside the headers.",
@@ -62,6 +66,7 @@ _HEADERS: Final[Json] = {
         "required": ["reply"],
     },
     "ReplyHeaders": {"type": "object", "properties": _TRACE},
+    "CancelHeaders": {"type": "object", "properties": _TRACE},
     "DeadLetterHeaders": {
         "type": "object",
         "properties": {**_DEATH, **_IDENTITY, **_TRACE},
@@ -71,7 +76,7 @@ _HEADERS: Final[Json] = {
 
 
 def messages() -> Json:
-    """Every message by name: what is published, requests, each kind of result, the error, a dead letter."""
+    """Every message by name: what is published, requests, cancels, each kind of result, the error, a dead letter."""
     found: Json = {}
     for publication in PUBLICATIONS:
         name = publication.message.__name__
@@ -81,6 +86,7 @@ def messages() -> Json:
         found[request] = _message(request, _purpose(rpc.request), _schema(request), "RequestHeaders")
         result = _one_of_envelope("result", reply)
         found[result_name(rpc)] = _message(result_name(rpc), _purpose(rpc.reply), result, "ReplyHeaders")
+    found[Cancel.__name__] = _message(Cancel.__name__, _purpose(Cancel), _schema(Cancel.__name__), "CancelHeaders")
     error = _one_of_envelope("error", ErrorBody.__name__)
     found[ERROR_REPLY] = _message(ERROR_REPLY, _purpose(ErrorBody), error, "ReplyHeaders")
     body: Json = {"description": "The body as it came, which may not even be JSON."}

@@ -14,6 +14,9 @@ so that the duplicate window does not swallow it."""
 TRACEPARENT: Final = "traceparent"
 """W3C trace context, carried through every hop."""
 
+CALL: Final = "Cortex-Call"
+"""Identity of one call of a cancellable RPC: 32 random hexadecimal digits, known to its caller and its server."""
+
 DLQ_SUBJECT: Final = "Cortex-Dlq-Subject"
 DLQ_STREAM: Final = "Cortex-Dlq-Stream"
 DLQ_SEQUENCE: Final = "Cortex-Dlq-Sequence"

@@ -25,6 +25,8 @@ class UserPermissions:
     subscribe: tuple[str, ...]
     allow_responses: bool = False
     """May answer a request on the reply subject it came with."""
+    not_subscribe: tuple[str, ...] = ()
+    """What is denied although `subscribe` covers it."""
 
 
 def inbox_prefix(user: str) -> str:
@@ -47,9 +49,11 @@ def of_service(contract: ServiceContract) -> UserPermissions:
         f"{inbox_prefix(contract.name)}.>",
         "$SRV.>",
         *(rpc.subject for rpc in contract.serves),
+        *(rpc.cancel_subject for rpc in contract.serves if rpc.cancellable),
         *contract.watches,
+        *contract.answers,
     ]
-    return UserPermissions(tuple(publish), tuple(subscribe), allow_responses=True)
+    return UserPermissions(tuple(publish), tuple(subscribe), allow_responses=True, not_subscribe=contract.leaves)
 
 
 def of_publisher(org: str) -> UserPermissions:

@@ -12,7 +12,7 @@ from cortex_contracts.messages.commands import Capture, SyncVault
 from cortex_contracts.messages.events import KeyEvent, MemoryEvent, PageEvent, SleepEvent, SyncEvent, WakeEvent
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.ask import ASK, GatewayHealth
-from cortex_contracts.rpc.contract import Rpc
+from cortex_contracts.rpc.contract import Cancel, Rpc
 from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
 from cortex_contracts.rpc.keys import KEY_RPCS
@@ -91,5 +91,5 @@ def models() -> Mapping[str, type[Message]]:
     found: dict[str, type[Message]] = {p.message.__name__: p.message for p in PUBLICATIONS}
     for rpc in RPCS:
         found |= {rpc.request.__name__: rpc.request, rpc.reply.__name__: rpc.reply}
-    found[GatewayHealth.__name__] = GatewayHealth
+    found |= {Cancel.__name__: Cancel, GatewayHealth.__name__: GatewayHealth}
     return dict(sorted(found.items()))

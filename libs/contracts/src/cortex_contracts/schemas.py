@@ -17,7 +17,7 @@ from cortex_contracts import subjects
 from cortex_contracts.compatibility import Role
 from cortex_contracts.errors import ErrorBody
 from cortex_contracts.registry import PUBLICATIONS, RPCS, models
-from cortex_contracts.rpc.contract import Envelope
+from cortex_contracts.rpc.contract import Cancel, Envelope
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -40,10 +40,10 @@ def json_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def roles() -> Mapping[str, Role]:
-    """Who must survive a change of each public model: commands and requests are consumed, events are stored, and what
-    is left (replies, health, envelope, error) is produced."""
+    """Who must survive a change of each public model: commands, requests and cancels are consumed, events are stored,
+    and what is left (replies, health, envelope, error) is produced."""
     found = dict.fromkeys(public_models(), Role.PRODUCED)
-    consumed = {rpc.request.__name__ for rpc in RPCS}
+    consumed = {Cancel.__name__, *(rpc.request.__name__ for rpc in RPCS)}
     for publication in PUBLICATIONS:
         if subjects.covers(subjects.EVENT_PATTERN, publication.pattern):
             found[publication.message.__name__] = Role.STORED

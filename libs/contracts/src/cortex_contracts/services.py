@@ -34,7 +34,19 @@ class ServiceContract:
     consumes: tuple[Consumer, ...] = ()
     watches: tuple[str, ...] = ()
     """What every replica hears of while it is there: a hint, since what was said in its absence is not said again."""
+    answers: tuple[str, ...] = ()
+    """Subjects that it may answer on, where configuration alone says on which of them it does."""
+    leaves: tuple[str, ...] = ()
+    """What it may not hear although a pattern above covers it: what another service serves."""
 
+
+EXTERNAL_ENGINES: Final = (
+    subjects.engines("ask"),
+    subjects.cancel(subjects.engines("ask")),
+    subjects.engines("health"),
+)
+"""What adapters answer; which engines there are is configured."""
+BUILT_IN_ENGINES: Final = tuple(map(subjects.engine_pattern, engine.BUILT_IN_ENGINES))
 
 SERVICES: Final = (
     ServiceContract("webhook", publishes=(subjects.SYNC_PATTERN,)),
@@ -75,5 +87,9 @@ SERVICES: Final = (
         calls=(f"{subjects.PREFIX}.rpc.>",),
         serves=(ASK,),
         watches=(subjects.KEY_EVENT_PATTERN,),
+        answers=EXTERNAL_ENGINES,
+        leaves=BUILT_IN_ENGINES,
     ),
+    # The same adapters as in the gateway, in a process of their own.
+    ServiceContract("engines", answers=EXTERNAL_ENGINES, leaves=BUILT_IN_ENGINES),
 )

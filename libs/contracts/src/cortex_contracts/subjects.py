@@ -83,6 +83,21 @@ def engine(key: str, verb: str) -> str:
     return f"{PREFIX}.rpc.engine.{token(key, 'engine key')}.{token(verb, 'verb')}"
 
 
+def engines(verb: str) -> str:
+    """Pattern of `ask` or `health` of every engine."""
+    return f"{PREFIX}.rpc.engine.*.{token(verb, 'verb')}"
+
+
+def engine_pattern(key: str) -> str:
+    """Pattern of everything that is asked of one engine."""
+    return f"{PREFIX}.rpc.engine.{token(key, 'engine key')}.>"
+
+
+def cancel(rpc_subject: str) -> str:
+    """Subject on which callers of the RPC of `rpc_subject` say that they wait no longer."""
+    return f"{rpc_subject}.cancel"
+
+
 def capture(org: str, source_kind: str) -> str:
     """Subject on which a publisher of `org` sends captures of one kind of source."""
     return f"{PREFIX}.cmd.capture.{token(org, 'org')}.{token(source_kind, 'source kind')}"

@@ -22,7 +22,7 @@ def service_process(name: str, **settings: str) -> ServerProcess:
 
     return ServerProcess(
         name,
-        (sys.executable, "-m", f"cortex_{name}"),
+        (sys.executable, "-P", "-m", f"cortex_{name}"),
         url,
         "test",
         ready,

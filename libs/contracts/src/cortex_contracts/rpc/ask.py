@@ -6,7 +6,7 @@ The shapes are those of the gateway contract, section 2; fields beyond it are ad
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field, StringConstraints
 
@@ -14,6 +14,8 @@ from cortex_contracts.messages.base import Message, Principal, Score, ShortText,
 from cortex_contracts.rpc.contract import Rpc
 from cortex_contracts.rpc.engine import EngineHealth, EngineStatus, SourceClass
 from cortex_contracts.rpc.recall import Query
+
+CORROBORATED_BY: Final = "keys of the other engines that found the same"
 
 
 class AskMode(StrEnum):
@@ -51,6 +53,7 @@ class Receipt(Message):
     last_seen: Timestamp | None
     confidence: Score
     snippet: str
+    corroborated_by: tuple[ShortText, ...] = Field(default=(), description=CORROBORATED_BY)
 
 
 class AskHit(Message):
@@ -64,6 +67,8 @@ class AskHit(Message):
     last_seen: Timestamp | None
     confidence: Score
     source_class: SourceClass
+    relevance: Score | None = Field(default=None, description="for the question; comparable across engines")
+    corroborated_by: tuple[ShortText, ...] = Field(default=(), description=CORROBORATED_BY)
 
 
 class Conflict(Message):
@@ -105,4 +110,12 @@ class GatewayHealth(Message):
     ok: bool
 
 
-ASK = Rpc("gateway", "ask", AskRequest, AskReply, 6.0, "One question to every engine, one answer with receipts.")
+ASK = Rpc(
+    "gateway",
+    "ask",
+    AskRequest,
+    AskReply,
+    6.0,
+    "One question to every engine, one answer with receipts.",
+    cancellable=True,
+)

@@ -1,11 +1,12 @@
-"""What an RPC is: subject, queue group, request and reply types, time limit; and the envelope its reply travels in."""
+"""What an RPC is: subject, queue group, request and reply types, time limit; the envelope its reply travels in; and
+how a caller that waits no longer says so."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, Self, TypeVar
+from typing import Annotated, Generic, Self, TypeVar
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, StringConstraints, model_validator
 
 from cortex_contracts import subjects
 from cortex_contracts.errors import ErrorBody
@@ -30,9 +31,22 @@ class Envelope(Message, Generic[ReplyT]):
         return self
 
 
+class Cancel(Message):
+    """The caller of a cancellable RPC waits no longer: `call` is the header `Cortex-Call` of its request.
+
+    Every replica hears it, since the caller does not know which one works on the call. It is a hint: one that gets lost
+    costs work that nobody waits for, nothing else.
+    """
+
+    call: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+
+
 @dataclass(frozen=True, slots=True)
 class Rpc(Generic[RequestT, ReplyT]):
-    """One request-reply verb. `timeout_s` is what a caller waits when it has no deadline of its own."""
+    """One request-reply verb. `timeout_s` is what a caller waits when it has no deadline of its own.
+
+    `cancellable`: its handler only reads, and ends when the caller that waits no longer says so.
+    """
 
     service: str
     verb: str
@@ -40,11 +54,17 @@ class Rpc(Generic[RequestT, ReplyT]):
     reply: type[ReplyT]
     timeout_s: float
     summary: str
+    cancellable: bool = False
 
     @property
     def subject(self) -> str:
         """The subject that requests are sent to."""
         return subjects.rpc(self.service, self.verb)
+
+    @property
+    def cancel_subject(self) -> str:
+        """The subject on which callers of a cancellable RPC say that they wait no longer."""
+        return subjects.cancel(self.subject)
 
     @property
     def queue(self) -> str:

@@ -13,6 +13,8 @@ from cortex_contracts.rpc.recall import Query
 MEMORY = "memory"
 PAGES = "pages"
 BUILT_IN_ENGINES = (MEMORY, PAGES)
+EXTERNAL_ENGINES = ("rag", "cbm", "serena", "memgraph", "inbox", "cognee")
+"""What else is known by name (gateway contract section 1, and Cognee); there when it is configured."""
 
 ENGINE_LIMIT_S = 4.0
 """Hard limit of one engine's answer (gateway contract section 1)."""
@@ -84,7 +86,8 @@ class EngineHealth(Message):
 
 def ask(key: str) -> EngineRpc[EngineAskRequest, EngineAskReply]:
     """The `ask` verb of the engine `key`."""
-    return EngineRpc(key, "ask", EngineAskRequest, EngineAskReply, ENGINE_LIMIT_S, "Hits of one engine, best first.")
+    summary = "Hits of one engine, best first."
+    return EngineRpc(key, "ask", EngineAskRequest, EngineAskReply, ENGINE_LIMIT_S, summary, cancellable=True)
 
 
 def health(key: str) -> EngineRpc[EngineHealthRequest, EngineHealth]:
