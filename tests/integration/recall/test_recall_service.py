@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_contracts.errors import Permanent
+from cortex_contracts.errors import Permanent, Unavailable
 from cortex_contracts.messages.base import Assertion, Principal
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.recall import RECALL, RecallRequest
@@ -206,3 +207,25 @@ async def test_a_database_of_another_model_is_refused_with_the_way_out(
     with RunningService(recall_process(nats, postgres, cache.url, other), tmp_path) as running:
         with pytest.raises(ServerDied, match="cortex reindex"):
             await running.wait_ready()
+
+
+async def test_questions_given_up_at_any_moment_leave_the_service_whole(
+    recall: RunningService, gateway: Bus, tmp_path: Path
+):
+    async def give_up(key: str, number: int) -> bool:
+        request = engine.EngineAskRequest(principal=LOCAL, query=f"billing {number}")
+        try:
+            await gateway.request(engine.ask(key), request, timeout_s=0.001 + number / 1000)
+        except Unavailable:
+            return True
+        return False
+
+    for key in engine.BUILT_IN_ENGINES:
+        given_up = await asyncio.gather(*(give_up(key, number) for number in range(60)))
+        assert sum(given_up) > 10
+        # More than the connections that the service has: none of them is lost.
+        requests = [engine.EngineAskRequest(principal=LOCAL, query=f"billing again {number}") for number in range(20)]
+        replies = await asyncio.gather(*(gateway.request(engine.ask(key), request) for request in requests))
+        assert {(reply.status, len(reply.hits) > 0) for reply in replies} == {(engine.EngineStatus.UP, True)}
+    log = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.log"))
+    assert "unexpected failure" not in log

@@ -19,8 +19,12 @@ QUIET = {
     "faststream": logging.WARNING,
     "httpx": logging.WARNING,
     "httpcore": logging.WARNING,
+    "httpx2": logging.WARNING,
+    "httpcore2": logging.WARNING,
     "uvicorn": logging.WARNING,
     "mcp": logging.WARNING,
+    # Its client tells every fault of a server's with a traceback; whoever asked is told in a sentence.
+    "mcp.client": logging.CRITICAL,
     "asyncio": logging.WARNING,
 }
 

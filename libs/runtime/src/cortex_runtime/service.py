@@ -22,6 +22,7 @@ from cortex_contracts.errors import CortexError
 from cortex_runtime import VERSION, logs, tracing
 from cortex_runtime.bus import Bus
 from cortex_runtime.health import Health
+from cortex_runtime.http_connection import Connection
 from cortex_runtime.settings import WRONG_SETTINGS, ServiceSettings, load
 
 OPEN_RETRY_S: Final = 1.0
@@ -207,6 +208,7 @@ class _Http:
                 self.app,
                 host=self._host,
                 port=self._port,
+                http=Connection,
                 log_config=None,
                 access_log=False,
                 lifespan="auto",

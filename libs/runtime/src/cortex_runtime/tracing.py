@@ -15,6 +15,8 @@ from opentelemetry.trace import SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 _PROPAGATOR = TraceContextTextMapPropagator()
+# It finds its provider when that is set; asking for a tracer costs more than a span.
+_TRACER = trace.get_tracer("cortex")
 
 
 def configure(service: str, version: str) -> None:
@@ -28,7 +30,7 @@ def configure(service: str, version: str) -> None:
 def span(name: str, carrier: Mapping[str, str] | None = None, kind: SpanKind = SpanKind.INTERNAL) -> Iterator[None]:
     """Run a block as one span: a child of what `carrier` holds, else of the current span, else a new trace."""
     context = _PROPAGATOR.extract(carrier) if carrier else None
-    with trace.get_tracer("cortex").start_as_current_span(name, context=context, kind=kind):
+    with _TRACER.start_as_current_span(name, context=context, kind=kind):
         yield
 
 
