@@ -67,8 +67,6 @@ class CogneeEngine:
     local = False
 
     def __init__(self, config: EngineConfig) -> None:
-        bearer = _JWT.fullmatch(config.token) is not None
-        headers = {"Authorization": f"Bearer {config.token}"} if bearer else {"X-Api-Key": config.token}
         self._server = ModelServer(
             config.url,
             who="Cognee",
@@ -76,7 +74,7 @@ class CogneeEngine:
             api_key="",
             timeout_s=config.timeout_s,
             base="/api/v1",
-            headers=headers if config.token else {},
+            headers=authorization(config.token),
             max_response_bytes=MAX_RESPONSE_BYTES,
             explain=explained,
             key_setting="CORTEX_COGNEE_API_TOKEN",
@@ -167,6 +165,13 @@ def merged(text: EngineText, context: str) -> Extraction:
         if ends[0] != ends[1] and all(end in entities for end in ends) and _LABEL.fullmatch(predicate):
             relations.setdefault(Relation(ends[0], predicate, ends[1]))
     return Extraction(tuple(entities.values()), tuple(relations)[:MAX_ENTITIES])
+
+
+def authorization(token: str) -> dict[str, str]:
+    """The header that carries a token, by the token's form; none without one."""
+    if not token:
+        return {}
+    return {"Authorization": f"Bearer {token}"} if _JWT.fullmatch(token) else {"X-Api-Key": token}
 
 
 def explained(answer: Answer) -> str:

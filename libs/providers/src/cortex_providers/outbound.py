@@ -275,19 +275,62 @@ class _CheckedTransport(httpx.AsyncHTTPTransport):
             ssl_context=context,
             max_connections=connections,
             keepalive_expiry=30.0,
-            network_backend=_CheckedNetwork(destination, who, resolve),
+            network_backend=_CheckedNetwork(Judge(destination, who, resolve), who),
         )
+
+
+class Judge:
+    """Says which addresses the name of a destination may lead to now; it remembers how far they were at first."""
+
+    def __init__(self, destination: Destination, who: str, resolve: Resolve = system_resolve) -> None:
+        self._destination = destination
+        self._who = who
+        self._resolve = resolve
+        self._reach: frozenset[str] | None = None
+
+    async def addresses(self, host: str, port: int, timeout_s: float | None) -> list[str]:
+        """The judged addresses of `host`, best first.
+
+        Raises:
+            DestinationRefused: it is not the configured destination, or leads where no service is.
+            OSError: it has no address.
+        """
+        if (host, port) != (self._destination.host, self._destination.port):
+            raise DestinationRefused(f"{self._who} is not at {host}:{port}: the connection is refused")
+        if literal(host) is not None:
+            return [host]
+        try:
+            async with asyncio.timeout(timeout_s):
+                found = await self._resolve(host, port)
+        except (OSError, UnicodeError):  # TimeoutError is an OSError
+            raise OSError("the name cannot be resolved") from None
+        addresses = [ipaddress.ip_address(address) for address in found]
+        for address in addresses:
+            if reason := refusal(address):
+                raise DestinationRefused(
+                    f"the host of {self._who} leads to {reason} ({address}), which is refused: "
+                    "configure the address itself if it is meant"
+                )
+        if not addresses:
+            raise OSError("the name has no address")
+        reached = frozenset(map(reach, addresses))
+        if self._reach is None:
+            self._reach = reached
+        if not reached <= self._reach:
+            raise DestinationRefused(
+                f"the host of {self._who} led to {' and '.join(sorted(self._reach))} addresses and now leads to "
+                f"{' and '.join(sorted(reached))} ones, which is refused until this process is started again"
+            )
+        return found
 
 
 class _CheckedNetwork(httpcore.AsyncNetworkBackend):
     """Connects to judged addresses of the destination only."""
 
-    def __init__(self, destination: Destination, who: str, resolve: Resolve) -> None:
-        self._destination = destination
+    def __init__(self, judge: Judge, who: str) -> None:
+        self._judge = judge
         self._who = who
-        self._resolve = resolve
         self._network = httpcore.AnyIOBackend()
-        self._reach: frozenset[str] | None = None
 
     async def connect_tcp(
         self,
@@ -298,10 +341,12 @@ class _CheckedNetwork(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Resolve, judge, and connect to the first address that answers."""
-        if (host, port) != (self._destination.host, self._destination.port):
-            raise DestinationRefused(f"{self._who} is not at {host}:{port}: the connection is refused")
+        try:
+            addresses = await self._judge.addresses(host, port, timeout)
+        except OSError as error:
+            raise httpcore.ConnectError(str(error)) from None
         failed: Exception = httpcore.ConnectError("the name has no address")
-        for address in await self._judged(host, port, timeout):
+        for address in addresses:
             try:
                 return await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
@@ -315,30 +360,3 @@ class _CheckedNetwork(httpcore.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         """Wait."""
         await asyncio.sleep(seconds)
-
-    async def _judged(self, host: str, port: int, timeout: float | None) -> list[str]:
-        if literal(host) is not None:
-            return [host]
-        try:
-            async with asyncio.timeout(timeout):
-                found = await self._resolve(host, port)
-        except (OSError, UnicodeError):  # TimeoutError is an OSError
-            raise httpcore.ConnectError("the name cannot be resolved") from None
-        addresses = [ipaddress.ip_address(address) for address in found]
-        for address in addresses:
-            if reason := refusal(address):
-                raise DestinationRefused(
-                    f"the host of {self._who} leads to {reason} ({address}), which is refused: "
-                    "configure the address itself if it is meant"
-                )
-        if not addresses:
-            return []
-        reached = frozenset(map(reach, addresses))
-        if self._reach is None:
-            self._reach = reached
-        if not reached <= self._reach:
-            raise DestinationRefused(
-                f"the host of {self._who} led to {' and '.join(sorted(self._reach))} addresses and now leads to "
-                f"{' and '.join(sorted(reached))} ones, which is refused until this process is started again"
-            )
-        return found
