@@ -2,6 +2,7 @@
 SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
+ENGINES := .venv-engines
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 MEMBERS := $(sort $(wildcard libs/*) $(wildcard services/*) $(wildcard integrations/*) infra)
 MEMBER_FILES := $(foreach member,$(MEMBERS),$(wildcard $(member)/pyproject.toml))
@@ -13,8 +14,8 @@ ACCEPTANCE_ARGS ?=
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up start status stop test test-unit test-contract test-integration test-e2e acceptance test-compose \
-	lint fmt type contracts lock ci clean
+.PHONY: help setup engines up start status stop test test-unit test-contract test-integration test-e2e acceptance \
+	test-clients test-compose lint fmt type contracts lock ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -30,6 +31,15 @@ $(VENV)/ready: requirements/dev.txt $(MEMBER_FILES)
 		$(foreach member,$(MEMBER_FILES),-e ./$(patsubst %/pyproject.toml,%,$(member)))
 	@touch $@
 
+engines: $(ENGINES)/ready ## the engines that tests run for real, in an environment of their own
+
+$(ENGINES)/ready: requirements/engines.txt | $(VENV)/ready
+	@echo "Preparing the engines of the tests in $(ENGINES) (once, 125 MB)…"
+	@$(BIN)/python -m venv --clear --without-pip $(ENGINES)
+	@$(BIN)/python -m pip --python $(ENGINES)/bin/python install --quiet --disable-pip-version-check --no-compile \
+		--require-hashes -r requirements/engines.txt
+	@touch $@
+
 up: setup ## start everything, sync the example vault, ask it one question; Ctrl-C ends it
 	@$(BIN)/cortex up --demo examples
 
@@ -42,7 +52,7 @@ status: setup ## addresses, pids, versions and memory of what runs
 stop: setup ## end what `make start` started
 	@$(BIN)/cortex stop
 
-test: setup ## the whole suite against real servers of its own
+test: setup engines ## the whole suite against real servers of its own
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests $(PYTEST_ARGS)
 
 test-unit: setup ## pure functions only
@@ -51,7 +61,7 @@ test-unit: setup ## pure functions only
 test-contract: setup ## schemas, compatibility, permissions
 	@$(BIN)/python -m pytest -n $(WORKERS) tests/contract $(PYTEST_ARGS)
 
-test-integration: setup ## one service with real servers
+test-integration: setup engines ## one service with real servers
 	@$(BIN)/python -m pytest -n $(WORKERS) tests/integration $(PYTEST_ARGS)
 
 test-e2e: setup ## all processes
@@ -59,6 +69,14 @@ test-e2e: setup ## all processes
 
 acceptance: setup ## the six acceptance tests of the Brain API against what `make up` has started
 	@$(BIN)/python tests/acceptance/brain.py $(ACCEPTANCE_ARGS)
+
+$(VENV)/node/ready: requirements/node/package.json requirements/node/package-lock.json | $(VENV)/ready
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@npm install --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
+test-clients: setup $(VENV)/node/ready ## MCP clients of other makers and the conformance suite; needs npm
+	@$(BIN)/python -m pytest -n 0 tests/integration/gateway/node_clients.py $(PYTEST_ARGS)
 
 test-compose: setup ## the same system from images; needs a Docker engine
 	@$(BIN)/python -m pytest -n 0 infra/compose/acceptance $(PYTEST_ARGS)
@@ -86,4 +104,4 @@ lock: setup ## resolve the hashed requirements again
 ci: lint type test ## exactly what CI runs
 
 clean: ## remove the environment and caches
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) $(ENGINES) .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -16,7 +16,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPa
 def test_defaults_are_those_of_the_gateway_contract() -> None:
     settings = read(GatewaySettings)
     assert (settings.host, settings.port, settings.gateway_sse_port) == ("127.0.0.1", 9890, 9891)
-    assert settings.gateway_engines == ("memory", "pages")
+    assert settings.engine_keys == ("memory", "pages")
     assert settings.gateway_engine_limit_s == 4.0
     assert settings.gateway_half_life_days == 30.0
 

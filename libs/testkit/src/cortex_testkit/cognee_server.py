@@ -1,6 +1,6 @@
 """A server that answers as Cognee 1.6 does: add, cognify, search, datasets; its statuses and its three kinds of errors.
 
-It has no model: its graph are `edges`, which it finds around every text.
+It has no model: its graph are `edges`, which it finds around every text, and chunks are found by the words they share.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from cortex_testkit.tei_server import served
 
 Edge = tuple[str, str, str]
 
+SEARCHES = ("GRAPH_COMPLETION", "CHUNKS", "CHUNKS_LEXICAL", "SUMMARIES")
+
 
 @dataclass
 class CogneeServer:
@@ -37,6 +39,10 @@ class CogneeServer:
     """Answers to the next requests to a route (`add`, `cognify`, `search`, `datasets`), before it works again."""
     datasets: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     """Name and texts by id."""
+    chunks: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    """Name of the dataset and payload (`text`, …) of what was added and cut before the test."""
+    searches: tuple[str, ...] = SEARCHES
+    """The kinds of searches that it knows."""
     requests: list[tuple[str, Any]] = field(default_factory=list)
     url: str = ""
 
@@ -94,6 +100,12 @@ class CogneeServer:
         self.requests.append(("search", body))
         if refused := self._refused(request, "search"):
             return refused
+        kind = body.get("searchType", body.get("search_type"))
+        if kind not in self.searches:
+            wrong = {"type": "enum", "loc": ["body", "searchType"], "msg": "Input should be …", "input": kind}
+            return JSONResponse({"detail": [wrong], "body": body}, 400)
+        if kind != "GRAPH_COMPLETION":
+            return self._chunks(body)
         assert body["onlyContext"] is True
         [dataset] = [one for one, (name, _) in self.datasets.items() if name in body["datasets"]]
         if not self.access_control:
@@ -102,10 +114,39 @@ class CogneeServer:
             [{"search_result": [self.context()], "dataset_id": dataset, "dataset_name": body["datasets"][0]}]
         )
 
+    def _chunks(self, body: dict[str, Any]) -> Response:
+        wanted = body.get("datasets") or list(dict.fromkeys(name for name, _ in self.chunks))
+        if not self.chunks:
+            return JSONResponse({"detail": "No data found in the system, please add data first. [NoDataError]"}, 404)
+        words = body["query"].lower().split()
+
+        def shared(payload: dict[str, Any]) -> int:
+            return sum(word.strip("?") in payload["text"].lower() for word in words)
+
+        found = sorted(((n, c) for n, c in self.chunks if n in wanted), key=lambda one: -shared(one[1]))
+        found = found[: body.get("topK", 15)]
+        if not self.access_control:
+            return JSONResponse([chunk for _, chunk in found])
+        return JSONResponse(
+            [
+                {
+                    "search_result": [chunk for other, chunk in found if other == name],
+                    "dataset_id": str(uuid4()),
+                    "dataset_name": name,
+                }
+                for name in wanted
+            ]
+        )
+
     async def _listed(self, request: Request) -> Response:
         if refused := self._refused(request, "datasets"):
             return refused
-        return JSONResponse([{"id": one, "name": name} for one, (name, _) in self.datasets.items()])
+        known = [{"id": one, "name": name} for one, (name, _) in self.datasets.items()]
+        dated = [
+            {"id": str(uuid4()), "name": name, "createdAt": "2026-10-01T08:00:00Z", "updatedAt": "2026-11-20T08:00:00Z"}
+            for name in dict.fromkeys(name for name, _ in self.chunks)
+        ]
+        return JSONResponse(known + dated)
 
     async def _delete(self, request: Request) -> Response:
         if refused := self._refused(request, "datasets"):

@@ -9,7 +9,17 @@ from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.events import KeyEvent
 from cortex_contracts.rpc.ask import ASK
 from cortex_contracts.rpc.keys import RESOLVE_KEY
-from cortex_gateway import brain_pages_rest, brain_rest, chat_rest, long_documents, mcp_server, memory_rest
+from cortex_gateway import (
+    brain_pages_rest,
+    brain_rest,
+    chat_rest,
+    long_documents,
+    mcp_server,
+    memory_rest,
+    synthesis_app,
+)
+from cortex_gateway.adapters import app as adapters
+from cortex_gateway.adapters.settings import SHORTCUTS
 from cortex_gateway.ask import Asker
 from cortex_gateway.auth import OPEN_PATHS, StaticBearer, Verifier
 from cortex_gateway.auth_jwks import Issuer, Jwks
@@ -20,8 +30,8 @@ from cortex_gateway.brain_health import BrainHealth
 from cortex_gateway.chat import Chat, ChatLimits
 from cortex_gateway.chat_upstream import Upstream
 from cortex_gateway.config import GatewaySettings, is_loopback
-from cortex_gateway.engines import Engines
 from cortex_gateway.face import Face
+from cortex_gateway.fan_out import FanOut
 from cortex_gateway.keys import KeyRing
 from cortex_gateway.keys_rest import keys_router
 from cortex_gateway.long_documents import LongDocuments
@@ -30,7 +40,7 @@ from cortex_gateway.operations import Operations
 from cortex_gateway.rest import rest_app
 from cortex_gateway.scoring import Scoring
 from cortex_gateway.transport import Drain
-from cortex_gateway.usage import Prices, Usage
+from cortex_gateway.usage import Prices, Purpose, Usage
 from cortex_runtime.service import Service
 
 LONGER_BODIES = {
@@ -45,24 +55,28 @@ def build(settings: GatewaySettings) -> Service:
     """The gateway, ready to run."""
     service = Service(settings)
     own = Principal(org=settings.org, subject="gateway", role="service", authenticated_by="service")
-    engines = Engines(service.bus, settings.gateway_engines, settings.gateway_engine_limit_s, own)
-    asker = Asker(engines, Scoring(settings.authority, settings.gateway_half_life_days), settings.gateway_floor)
+    fan_out = FanOut(service.bus, settings.engine_keys, settings.gateway_engine_limit_s, own, SHORTCUTS)
+    usage = Usage(service.bus, prices=_prices(settings))
+    service.background("usage", usage.run)
+    scoring = Scoring(settings.authority, settings.gateway_half_life_days)
+    synthesis = synthesis_app.synthesis(service, settings, usage, settings.gateway_floor)
+    asker = Asker(fan_out, scoring, settings.gateway_floor, synthesis)
     memory = Memory(service.bus)
     service.bus.serve(ASK, asker.serve)
+    if settings.gateway_adapters and settings.engine_sources:
+        service.background("engines", adapters.responders(service.bus, settings, settings.org).run)
 
     agent_keys = AgentKeys(lambda request: service.bus.request(RESOLVE_KEY, request))
     service.bus.watch(subjects.KEY_EVENT_PATTERN, KeyEvent, agent_keys.heard)
     verifiers = [*_static(settings), agent_keys, *_signed(settings, service)]
     mcp = mcp_server.mcp_server(asker, memory)
     allowed = mcp_server.security(_hosts(settings))
-    usage = Usage(service.bus, prices=_prices(settings))
-    service.background("usage", usage.run)
     drain = service.use("streams", Drain())
     chat = _chat(service, settings, usage)  # closed before the streams, which then say that they broke off
     brain = Brain(service.bus)
     rest = rest_app(
         asker,
-        engines,
+        fan_out,
         memory,
         Operations(service.bus),
         LongDocuments(service.bus),
@@ -103,9 +117,16 @@ def _chat(service: Service, settings: GatewaySettings, usage: Usage) -> Chat:
     return Chat(service.bus, usage, upstream, settings.chat_models, limits)
 
 
-def _prices(settings: GatewaySettings) -> Prices | None:
-    of_input, of_output = settings.chat_price_per_mtok_input, settings.chat_price_per_mtok_output
-    return None if of_input is None and of_output is None else Prices(of_input or 0.0, of_output or 0.0)
+def _prices(settings: GatewaySettings) -> dict[Purpose, Prices]:
+    priced = {
+        Purpose.CHAT: (settings.chat_price_per_mtok_input, settings.chat_price_per_mtok_output),
+        Purpose.SYNTHESIS_PAID: (settings.synthesis_price_per_mtok_input, settings.synthesis_price_per_mtok_output),
+    }
+    return {
+        purpose: Prices(of_input or 0.0, of_output or 0.0)
+        for purpose, (of_input, of_output) in priced.items()
+        if of_input is not None or of_output is not None
+    }
 
 
 def _static(settings: GatewaySettings) -> list[Verifier]:

@@ -8,14 +8,18 @@ from typing import Annotated, ClassVar
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from cortex_contracts.messages.base import Token
-from cortex_contracts.rpc.engine import BUILT_IN_ENGINES, ENGINE_LIMIT_S, SourceClass
+from cortex_contracts.rpc.engine import BUILT_IN_ENGINES, SourceClass
+from cortex_gateway.adapters.settings import AdapterSettings
 from cortex_gateway.scoring import AUTHORITY, HALF_LIFE_DAYS
-from cortex_runtime.settings import ChatSettings, RateSettings, ServiceSettings, TokenSettings, setting
+from cortex_runtime.settings import ServiceSettings
+from cortex_runtime.settings_access import RateSettings, TokenSettings
+from cortex_runtime.settings_models import ChatSettings, SynthesisSettings
+from cortex_runtime.settings_part import setting
 
 Weight = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
-class GatewaySettings(ServiceSettings, ChatSettings, TokenSettings, RateSettings):
+class GatewaySettings(ServiceSettings, AdapterSettings, ChatSettings, TokenSettings, RateSettings, SynthesisSettings):
     """What the gateway reads."""
 
     service: ClassVar[str] = "gateway"
@@ -28,13 +32,22 @@ class GatewaySettings(ServiceSettings, ChatSettings, TokenSettings, RateSettings
     gateway_allowed_hosts: tuple[str, ...] = setting("GATEWAY_ALLOWED_HOSTS", default=())
     """Names, beside loopback, under which MCP clients may reach the gateway."""
 
-    gateway_engines: tuple[Token, ...] = setting("GATEWAY_ENGINES", default=BUILT_IN_ENGINES)
-    gateway_engine_limit_s: float = setting("GATEWAY_ENGINE_LIMIT_S", default=ENGINE_LIMIT_S)
+    gateway_engines: tuple[Token, ...] | None = setting("GATEWAY_ENGINES", default=None)
+    """The engines that are asked; none: see `engine_keys`."""
+    gateway_adapters: bool = setting("GATEWAY_ADAPTERS", default=True)
+    """Whether the gateway answers for the external engines itself; false: another process does."""
     gateway_authority: dict[SourceClass, Weight] = setting("GATEWAY_AUTHORITY", default={})
     """Weights that differ from `scoring.AUTHORITY`."""
     gateway_half_life_days: float = setting("GATEWAY_HALF_LIFE_DAYS", default=HALF_LIFE_DAYS)
     gateway_floor: Weight = setting("GATEWAY_FLOOR", default=0.2)
     """Least relevance times confidence of a hit that the answer may use."""
+
+    @property
+    def engine_keys(self) -> tuple[str, ...]:
+        """The engines that are asked: those that are named, or the built-in and all that are configured."""
+        if self.gateway_engines is not None:
+            return self.gateway_engines
+        return (*BUILT_IN_ENGINES, *(source.key for source in self.engine_sources))
 
     @property
     def authority(self) -> dict[SourceClass, float]:
@@ -56,13 +69,6 @@ class GatewaySettings(ServiceSettings, ChatSettings, TokenSettings, RateSettings
             raise ValueError("a bind beyond loopback needs credentials: set CORTEX_HTTP_TOKEN or CORTEX_JWT_*")
         return value
 
-    @field_validator("gateway_engine_limit_s")
-    @classmethod
-    def _limit(cls, value: float) -> float:
-        if not 0.001 <= value <= 60:
-            raise ValueError("expected between 0.001 and 60 seconds")
-        return value
-
     @field_validator("gateway_half_life_days")
     @classmethod
     def _half_life(cls, value: float) -> float:
@@ -72,10 +78,10 @@ class GatewaySettings(ServiceSettings, ChatSettings, TokenSettings, RateSettings
 
     @field_validator("gateway_engines")
     @classmethod
-    def _some_engines(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not value:
+    def _some_engines(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if value is not None and not value:
             raise ValueError("expected at least one engine key")
-        return tuple(dict.fromkeys(value))
+        return None if value is None else tuple(dict.fromkeys(value))
 
 
 def is_loopback(host: str) -> bool:
