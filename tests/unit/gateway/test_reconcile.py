@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime
 
@@ -48,6 +49,105 @@ def test_a_stale_memory_that_hermes_is_active_loses_to_live_infra_and_the_loss_i
         "Sources disagree on Hermes status: live infra says stopped, not active (memory stale 40d) [r1]",
     ]
     assert [receipt.path for receipt in answer.receipts] == ["infra/hermes"]
+
+
+@pytest.mark.parametrize(
+    ("stale", "live", "value", "lost"),
+    [
+        ("Hermes is active.", "Hermes stopped", "stopped", "active"),
+        ("Hermes is running on CT215 and answers the digest.", "hermes: inactive", "inactive", "running"),
+        ("Hermes يعمل على CT215", "Hermes متوقف", "متوقف", "يعمل"),
+        ("خدمة Hermes نشطة", "Hermes is stopped.", "stopped", "نشطة"),
+    ],
+)
+def test_the_same_is_read_from_plain_texts_in_english_and_arabic(
+    make_hit: MakeHit, now: datetime, stale: str, live: str, value: str, lost: str
+) -> None:
+    hits = ranked(
+        now,
+        make_hit(stale, age_days=40, path="memory:old"),
+        make_hit(live, source_class=SourceClass.LIVE_INFRA, engine="rag", path="infra/hermes"),
+    )
+
+    (disagreement,) = reconcile(hits)
+
+    conflict = disagreement.conflict()
+    assert conflict.claim.casefold() == "hermes status"
+    assert (conflict.winner, conflict.losers) == (SourceClass.LIVE_INFRA, (SourceClass.AGENT_MEMORY,))
+    assert conflict.reason == "memory stale 40d"
+    assert (conflict.value, conflict.losing_values) == (value, (lost,))
+    assert conflict.paths == ("infra/hermes", "memory:old")
+
+
+def test_an_assertion_and_a_text_can_disagree(make_hit: MakeHit, now: datetime) -> None:
+    read = make_hit("Hermes is active.", age_days=40, path="memory:old")
+    page = make_hit("A page.", source_class=SourceClass.RECENT_FILE, path="b", title="Hermes", says=STOPPED)
+    (disagreement,) = reconcile(ranked(now, read, page))
+    assert (disagreement.claim, disagreement.value) == ("Hermes status", "stopped")
+
+
+def test_what_a_hit_asserts_counts_more_than_what_is_read_from_its_text(make_hit: MakeHit, now: datetime) -> None:
+    one = make_hit("Hermes is active.", says=STOPPED)
+    assert reconcile(ranked(now, one, make_hit("Hermes is stopped.", path="b"))) == ()
+
+
+def test_the_title_of_a_page_is_its_subject_and_that_of_a_memory_is_not(make_hit: MakeHit, now: datetime) -> None:
+    live = make_hit("Hermes is stopped.", source_class=SourceClass.LIVE_INFRA, path="live")
+    page = make_hit("status: active", source_class=SourceClass.RECENT_FILE, title="Hermes", path="page")
+    memory = make_hit("status: active", title="Hermes", path="memory")
+    assert [d.claim for d in reconcile(ranked(now, live, page))] == ["Hermes status"]
+    assert reconcile(ranked(now, live, memory)) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("Hermes", "load", "40%"), ("Hermes", "load", "0.4")),
+        (("Hermes", "timeout", "5 min"), ("Hermes", "timeout", "300 s")),
+        (("Hermes", "version", "v1.2"), ("Hermes", "version", "1.2.0")),
+        (("Hermes", "status", "running"), ("Hermes", "status", "Active")),
+        (("Hermes", "since", "2026-03-01"), ("Hermes", "since", "1 March 2026")),
+    ],
+)
+def test_values_that_mean_the_same_corroborate(
+    make_hit: MakeHit, now: datetime, one: tuple[str, str, str], other: tuple[str, str, str]
+) -> None:
+    hits = ranked(now, make_hit("One.", says=(one,)), make_hit("Two.", path="b", says=(other,)))
+    assert reconcile(hits) == ()
+
+
+def test_source_code_states_nothing(make_hit: MakeHit, now: datetime) -> None:
+    code = make_hit("timeout = 30", source_class=SourceClass.RECENT_FILE, title="Hermes", path="src/hermes.py#run")
+    page = make_hit("timeout = 60", source_class=SourceClass.RECENT_FILE, title="Hermes", path="hermes.md")
+    assert reconcile(ranked(now, code, page)) == ()
+
+
+def test_somebody_without_a_name_is_not_the_same_in_two_texts(make_hit: MakeHit, now: datetime) -> None:
+    hits = ranked(now, make_hit("She lives in Oslo."), make_hit("She lives in Bergen.", path="b"))
+    assert reconcile(hits) == ()
+
+
+def test_a_denial_is_set_against_what_merely_is_so(make_hit: MakeHit, now: datetime) -> None:
+    said = make_hit("The parser supports YAML.", path="a")
+    denied = make_hit("The parser does not support YAML.", path="b", age_days=9)
+    (disagreement,) = reconcile(ranked(now, said, denied))
+    assert disagreement.reason == "memory stale 9d"
+
+
+def test_a_word_and_its_opposite_are_told_as_clauses(make_hit: MakeHit, now: datetime) -> None:
+    hits = ranked(now, make_hit("The lab accepts walk-ins."), make_hit("The lab rejects walk-ins.", path="z"))
+    (disagreement,) = reconcile(hits)
+    assert (disagreement.claim, disagreement.value) == ("lab accepts walk-ins", "yes")
+    assert [loss.value for loss in disagreement.losses] == ["lab rejects walk-ins"]
+
+
+def test_many_hits_about_one_thing_are_compared_in_reasonable_time(make_hit: MakeHit, now: datetime) -> None:
+    says = [(("Hermes", "replicas", f"{n}"), ("Hermes", "port", f"{n}")) for n in range(400)]
+    hits = ranked(now, *(make_hit(f"{n}", path=f"p{n}", says=said) for n, said in enumerate(says)))
+    started = time.process_time()
+    disagreements = reconcile(hits)
+    assert time.process_time() - started < 10.0, "a second is usual; every pair with every other takes minutes"
+    assert [len(disagreement.losses) for disagreement in disagreements] == [399, 399]
 
 
 def test_saying_the_same_thing_twice_is_corroboration(make_hit: MakeHit, now: datetime) -> None:
@@ -114,7 +214,7 @@ def test_a_file_that_grew_old_loses_as_an_older_note(make_hit: MakeHit, now: dat
     assert disagreement.reason == "older note stale 45d"
 
 
-values = st.sampled_from(["on", "On", "off", " OFF ", "متوقف", "12"])
+values = st.sampled_from(["on", "On", "off", " OFF ", "نعمان", "12"])
 assertions = st.lists(
     st.builds(
         Assertion, subject=st.sampled_from(["a", "A ", "b"]), attribute=st.sampled_from(["x", "y"]), value=values
@@ -204,3 +304,10 @@ def test_the_outcome_does_not_depend_on_the_order_of_the_hits(
     shuffled = list(hits)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert [d.conflict() for d in reconcile(hits)] == [d.conflict() for d in reconcile(shuffled)]
+
+
+@pytest.mark.parametrize(("one", "other"), [("status: active", "status: stopped"), ("The port is 80.", "port: 81")])
+def test_memories_that_do_not_say_what_they_are_about_are_not_set_against_each_other(
+    make_hit: MakeHit, now: datetime, one: str, other: str
+) -> None:
+    assert reconcile(ranked(now, make_hit(one), make_hit(other, path="b"))) == ()
