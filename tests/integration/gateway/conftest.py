@@ -79,9 +79,6 @@ from cortex_testkit.process import RunningService, service_process
 
 TOKEN = "the-token-of-the-test"
 VAULTS = '[{"name": "main", "repository": "/nonexistent/vault"}]'
-PROXY = (
-    "import asyncio, sys; from cortex_cli.mcp_proxy import run_stdio_proxy; asyncio.run(run_stdio_proxy(*sys.argv[1:]))"
-)
 Answer = Callable[[EngineAskRequest], Awaitable[EngineAskReply]]
 
 
@@ -94,11 +91,22 @@ class PlayedEngine:
     answer: Answer | None = None
     asked: list[EngineAskRequest] = field(default_factory=list)
     last_ingest: datetime | None = None
+    go: asyncio.Event | None = None
+    """It answers when this is set; none: at once."""
+    called: asyncio.Event = field(default_factory=asyncio.Event)
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def ask(self, request: EngineAskRequest) -> EngineAskReply:
         self.asked.append(request)
-        if self.answer is not None:
-            return await self.answer(request)
+        self.called.set()
+        try:
+            if self.go is not None:
+                await self.go.wait()
+            if self.answer is not None:
+                return await self.answer(request)
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
         return EngineAskReply(engine=self.key, status=EngineStatus.UP, hits=self.hits)
 
     async def health(self, _: EngineHealthRequest) -> EngineHealth:
@@ -239,7 +247,8 @@ def stdio_proxy() -> Callable[[str, str], StdioServerParameters]:
     """How a client starts the command line's proxy to a gateway at an address."""
 
     def parameters(url: str, token: str) -> StdioServerParameters:
-        return StdioServerParameters(command=sys.executable, args=["-c", PROXY, url, token])
+        environment = {"CORTEX_URL": url, "CORTEX_HTTP_TOKEN": token}
+        return StdioServerParameters(command=sys.executable, args=["-m", "cortex_cli", "mcp"], env=environment)
 
     return parameters
 

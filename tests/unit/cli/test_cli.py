@@ -15,6 +15,7 @@ from cortex_cli import ask, demo, watch
 from cortex_cli.main import app
 from cortex_contracts.rpc.ask import AskReply, Conflict, EngineState, Receipt
 from cortex_contracts.rpc.engine import EngineStatus, SourceClass
+from cortex_runtime import VERSION
 
 RUNNER = CliRunner()
 ID = "01a22a77-34f3-7137-a93d-ab686d822c60"
@@ -34,6 +35,11 @@ def test_every_command_says_what_it_does():
         assert RUNNER.invoke(app, [command, "--help"]).exit_code == 0
 
 
+def test_the_version_is_told_without_a_command():
+    result = RUNNER.invoke(app, ["--version"])
+    assert (result.exit_code, result.stdout.strip()) == (0, VERSION)
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -48,7 +54,6 @@ def test_every_command_says_what_it_does():
         ["share"],
         ["watch"],
         ["dlq", "list"],
-        ["mcp"],
     ],
 )
 def test_a_command_without_a_running_system_says_how_to_start_it(command: list[str]):

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import pytest
+
 from cortex_contracts.messages.base import Principal
-from cortex_contracts.rpc.ask import AskMode, EngineState, Question
+from cortex_contracts.rpc.ask import ASK, AskMode, EngineState, Question
 from cortex_contracts.rpc.engine import EngineStatus, Hit, SourceClass
-from cortex_gateway.ask import Asker
-from cortex_gateway.engines import EngineAnswer
-from cortex_gateway.scoring import Scoring
+from cortex_gateway.answer import Answer
+from cortex_gateway.ask import MARGIN_S, Asker
+from cortex_gateway.ask_events import AskEvent, Asking, EngineHeard, SentenceSaid
+from cortex_gateway.fan_out import EngineAnswer
+from cortex_gateway.reconcile import Disagreement
+from cortex_gateway.scoring import ScoredHit, Scoring
 
 PRINCIPAL = Principal(org="local", subject="tester")
 
@@ -20,10 +25,47 @@ class PlayedEngines:
     def __init__(self, *hits: Hit) -> None:
         self._hits = hits
 
+    def select(self, scope: Sequence[str] | None) -> tuple[str, ...]:
+        return ("memory",)
+
     async def ask(
-        self, principal: Principal, query: str, k: int, scope: Sequence[str] | None, remaining_s: float
+        self,
+        principal: Principal,
+        query: str,
+        k: int,
+        scope: Sequence[str] | None,
+        remaining_s: float,
+        heard: Callable[[EngineAnswer], None],
     ) -> tuple[EngineAnswer, ...]:
-        return (EngineAnswer(EngineState(engine="memory", status=EngineStatus.UP, ms=1), self._hits),)
+        self.remaining_s = remaining_s
+        answer = EngineAnswer(EngineState(engine="memory", status=EngineStatus.UP, ms=1), self._hits)
+        heard(answer)
+        return (answer,)
+
+
+class Writer:
+    """A model that says a sentence, or nothing."""
+
+    limit_s = 8.0
+
+    def __init__(self, text: str | None) -> None:
+        self._text = text
+        self.limits: list[float] = []
+
+    async def write(
+        self,
+        principal: Principal,
+        query: str,
+        hits: Sequence[ScoredHit],
+        disagreements: Sequence[Disagreement],
+        limit_s: float,
+        said: Callable[[str], None],
+    ) -> Answer | None:
+        self.limits.append(limit_s)
+        if self._text is None:
+            return None
+        said(self._text)
+        return Answer(self._text, ())
 
 
 def sides(make_hit: Callable[..., Hit], relevance: float) -> tuple[Hit, Hit]:
@@ -72,3 +114,68 @@ async def test_nothing_good_enough_is_said_to_be_unknown_without_receipts(make_h
     reply = await asker.ask(PRINCIPAL, Question(query="What is the capital of Mongolia?"))
     assert reply.answer == "Nothing is known about this."
     assert reply.receipts == ()
+
+
+async def test_what_happens_on_the_way_is_told_in_order(make_hit: Callable[..., Hit]):
+    happened: list[AskEvent] = []
+    engines = PlayedEngines(make_hit(), make_hit("Hermes rests.", path="memory:2"))
+    asker = Asker(engines, Scoring(), 0.2, Writer("Hermes is stopped [r1]"))
+    reply = await asker.ask(PRINCIPAL, Question(query="Hermes?"), heard=happened.append)
+    assert happened == [Asking(("memory",)), EngineHeard(reply.engines[0], 2), SentenceSaid("Hermes is stopped [r1]")]
+    assert reply.answer == "Hermes is stopped [r1]"
+
+
+async def test_a_model_that_writes_nothing_leaves_the_merge(make_hit: Callable[..., Hit]):
+    reply = await Asker(PlayedEngines(make_hit()), Scoring(), 0.2, Writer(None)).ask(
+        PRINCIPAL, Question(query="Hermes?")
+    )
+    assert reply.answer == "Hermes is stopped [r1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "relevance"),
+    [
+        (Question(query="Hermes?", synthesize=False), 0.9),
+        (Question(query="Hermes?", mode=AskMode.SEARCH), 0.9),
+        (Question(query="Hermes?"), 0.1),
+    ],
+    ids=["not wanted", "no prose", "nothing known"],
+)
+async def test_no_model_is_asked_for_what_needs_none(
+    make_hit: Callable[..., Hit], question: Question, relevance: float
+):
+    writer = Writer("x")
+    reply = await Asker(PlayedEngines(make_hit(relevance=relevance)), Scoring(), 0.2, writer).ask(PRINCIPAL, question)
+    assert writer.limits == []
+    assert reply.answer != "x"
+
+
+@pytest.mark.parametrize(
+    ("deadline", "for_engines", "for_the_model"),
+    [
+        (None, ASK.timeout_s - MARGIN_S, ASK.timeout_s + Writer.limit_s - MARGIN_S),
+        (ASK.timeout_s, ASK.timeout_s - MARGIN_S, ASK.timeout_s - MARGIN_S),
+        (2.0, 2.0 - MARGIN_S, 2.0 - MARGIN_S),
+    ],
+)
+async def test_engines_have_the_time_of_the_rpc_and_a_model_what_they_leave(
+    make_hit: Callable[..., Hit], deadline: float | None, for_engines: float, for_the_model: float
+):
+    engines, writer = PlayedEngines(make_hit()), Writer(None)
+    await Asker(engines, Scoring(), 0.2, writer).ask(PRINCIPAL, Question(query="Hermes?"), deadline)
+    assert engines.remaining_s == pytest.approx(for_engines)
+    assert for_the_model - 1.0 < writer.limits[0] < for_the_model
+
+
+async def test_a_model_gets_no_time_that_is_not_there(make_hit: Callable[..., Hit]):
+    writer = Writer("x")
+    asker = Asker(PlayedEngines(make_hit()), Scoring(), 0.2, writer)
+    reply = await asker.ask(PRINCIPAL, Question(query="Hermes?"), MARGIN_S)
+    assert (writer.limits, reply.answer) == ([], "Hermes is stopped [r1]")
+
+
+async def test_a_hit_tells_its_relevance_and_who_else_found_it(make_hit: Callable[..., Hit]):
+    found = make_hit(confidence=0.8), make_hit(confidence=0.5, engine="rag", relevance=0.3)
+    (hit,) = (await Asker(PlayedEngines(*found), Scoring(), 0.2).ask(PRINCIPAL, Question(query="Hermes?"))).hits
+    assert (hit.engine, hit.relevance, hit.corroborated_by) == ("memory", 0.9, ("rag",))
+    assert hit.confidence == pytest.approx(0.9)

@@ -107,8 +107,21 @@ def test_a_hit_that_an_engine_gives_twice_is_ranked_once_with_what_both_assert(m
     assert {a.attribute for a in ranked.hit.assertions} == {"status", "host"}
 
 
-def test_the_same_text_from_another_engine_stays(make_hit: Callable[..., Hit]) -> None:
-    assert len(Scoring().rank([make_hit(), make_hit(engine="rag")], NOW)) == 2
+def test_the_same_text_from_another_place_stays(make_hit: Callable[..., Hit]) -> None:
+    assert len(Scoring().rank([make_hit(), make_hit(path="memory:2"), make_hit(engine="rag", path="")], NOW)) == 3
+
+
+def test_of_hits_of_one_thing_the_stronger_stays_and_the_other_engine_is_named(make_hit: Callable[..., Hit]) -> None:
+    path = "memory:8d0c1f9e-3b7a-4c55-9a3e-1d2f3a4b5c6d"
+    strong = make_hit(path=path, confidence=0.8, says=(("Hermes", "status", "stopped"),))
+    weak = make_hit(
+        "stopped", engine="cognee", path=path, confidence=0.5, relevance=0.2, says=(("Hermes", "host", "a"),)
+    )
+    (ranked,) = Scoring().rank([weak, strong], NOW)
+    assert (ranked.hit.engine, ranked.hit.snippet, ranked.corroborated_by) == ("memory", strong.snippet, ("cognee",))
+    assert ranked.hit.confidence == pytest.approx(1 - 0.2 * 0.5)
+    assert ranked.score == pytest.approx(0.6 * ranked.hit.confidence * 0.9)
+    assert {one.attribute for one in ranked.hit.assertions} == {"status", "host"}
 
 
 @given(st.permutations(range(6)))

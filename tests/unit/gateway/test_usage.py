@@ -21,7 +21,7 @@ from cortex_contracts.rpc.usage import (
     UsageRequest,
     UsageTotal,
 )
-from cortex_gateway.usage import MAX_KEYS, AgentUsage, Prices, Purpose, Usage
+from cortex_gateway.usage import MAX_KEYS, SYNTHESES, AgentUsage, Prices, Purpose, Usage
 
 MILLY = Principal(org="acme", subject="milly")
 EVE = Principal(org="acme", subject="eve", readable=("team",), writable=())
@@ -139,7 +139,7 @@ async def test_agents_are_told_with_their_purposes_tokens_and_what_they_cost() -
         UsageTotal(subject="eve", purpose="sync", requests=1, input_tokens=0, output_tokens=0, model_ms=1500),
     )
     bus = Bus(totals=totals)
-    told = await usage_over(bus, prices=Prices(0.5, 2.0)).of(EVE)
+    told = await usage_over(bus, prices={Purpose.CHAT: Prices(0.5, 2.0)}).of(EVE)
     assert told == {
         "milly": AgentUsage(
             requests={"query": 7, "chat": 2}, input_tokens=1_000_000, output_tokens=500_000, model_seconds=3, cost=1.5
@@ -167,6 +167,20 @@ async def test_the_tokens_of_today_are_those_recorded_and_those_that_wait() -> N
     usage.count(MILLY, Purpose.CHAT, output_tokens=100)
     assert await usage.tokens_today(MILLY) == 186
     assert await usage_over(Bus(fails=[Unavailable("away")])).tokens_today(MILLY) == 0
+
+
+async def test_tokens_and_prices_are_those_of_their_purpose() -> None:
+    totals = tuple(
+        UsageTotal(subject="milly", purpose=purpose, requests=1, input_tokens=tokens, output_tokens=0, model_ms=1)
+        for purpose, tokens in (("chat", 1_000_000), ("synthesis", 2_000_000), ("synthesis_paid", 4_000_000))
+    )
+    usage = usage_over(Bus(totals=totals), prices={Purpose.SYNTHESIS_PAID: Prices(3.0, 15.0)})
+    usage.count(MILLY, Purpose.SYNTHESIS, output_tokens=5)
+    usage.count(MILLY, Purpose.CHAT, output_tokens=7)
+    assert await usage.tokens_today(MILLY) == 1_000_007
+    assert await usage.tokens_today(MILLY, SYNTHESES) == 6_000_005
+    told = (await usage.of(MILLY) or {})["milly"]
+    assert (told.cost, told.input_tokens) == (12.0, 7_000_000)
 
 
 @settings(deadline=None, max_examples=50)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Final, Self, TypeVar
 
@@ -94,16 +95,17 @@ class Gateway:
                 f"the gateway does not answer at {self._url} ({type(error).__name__}); run `cortex start`"
             ) from None
         if response.status_code not in (200, 201, 202):
-            raise _refusal(response)
+            raise refusal(response.status_code, response.reason_phrase, response.content)
         try:
             return reply.model_validate_json(response.content)
         except ValidationError:
             raise InvalidMessage(f"the answer of {self._url}{path} is not what this version expects") from None
 
 
-def _refusal(response: httpx.Response) -> Permanent:
+def refusal(status: int, reason_phrase: str, content: bytes) -> Permanent:
+    """The error of a response that refuses: the sentence and the code are the gateway's own."""
     try:
-        body = response.json()
+        body = json.loads(content)
     except ValueError:
         body = {}
     if not isinstance(body, dict):
@@ -111,7 +113,7 @@ def _refusal(response: httpx.Response) -> Permanent:
     if fields := body.get("fields"):
         reason = "; ".join(f"{item['field']}: {item['message']}" for item in fields)
     else:
-        reason = str(body.get("message") or response.reason_phrase)
+        reason = str(body.get("message") or reason_phrase)
     code = body.get("error")
     known = ErrorCode(code) if code in list(ErrorCode) else None
-    return Permanent(f"the gateway answered {response.status_code}: {reason}", code=known)
+    return Permanent(f"the gateway answered {status}: {reason}", code=known)

@@ -34,14 +34,19 @@ atexit.register(gc.freeze)
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-@app.callback()
-def cortex(
-    version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
-) -> None:
-    """One memory for every agent."""
-    if version:
+def _version(wanted: bool) -> None:
+    if wanted:
         print(VERSION)
         raise typer.Exit
+
+
+@app.callback()
+def cortex(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_version)
+    ] = False,
+) -> None:
+    """One memory for every agent."""
 
 
 app.command("up")(up.up)

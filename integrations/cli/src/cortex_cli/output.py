@@ -8,9 +8,9 @@ from rich import markup
 from rich.console import Console
 
 
-def console() -> Console:
+def console(*, colours: bool = True) -> Console:
     """A console that makes no emoji of `:memo:` and colours no parts of words."""
-    return Console(emoji=False, highlight=False)
+    return Console(emoji=False, highlight=False, color_system="auto" if colours else None)
 
 
 def plain(text: str) -> str:
@@ -20,6 +20,11 @@ def plain(text: str) -> str:
         for char in text
         if char in "\n\t" or (unicodedata.category(char) not in ("Cc", "Cs") and char not in _OVERRIDES)
     )
+
+
+def line(text: str) -> str:
+    """`text` as one line: it cannot look like more than it is."""
+    return " ".join(plain(text).split())
 
 
 def escape(text: str) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final, Protocol
 
 from cortex_contracts.errors import CortexError, ErrorCode, Unavailable
@@ -26,12 +27,16 @@ from cortex_contracts.rpc.engine import (
     EngineStatus,
     Hit,
 )
+from cortex_gateway.adapters.untrusted_text import cut, sentence
 from cortex_gateway.errors import UnknownEngine
 from cortex_runtime import logs
 
 SNIPPET_LENGTH: Final = 2_000
 """Characters of one hit that travel on; a snippet is a piece, not a document."""
-ERROR_LENGTH: Final = 200
+TITLE_LENGTH: Final = 500
+PATH_LENGTH: Final = 1_000
+ASSERTIONS: Final = 32
+"""Of one hit; no page or memory has more."""
 HEALTH_AGE_S: Final = 1.0
 """`GET /health` is open: within this time everybody gets the same answer, so that it cannot be used to load engines."""
 
@@ -54,42 +59,68 @@ class EngineAnswer:
     hits: tuple[Hit, ...]
 
 
-class Engines:
-    """The configured engines. None of them gets more than `limit_s` for a question."""
+class FanOut:
+    """The engines that are asked. None of them gets more than `limit_s` for a question."""
 
-    def __init__(self, caller: Caller, keys: Sequence[str], limit_s: float, own: Principal) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        keys: Sequence[str],
+        limit_s: float,
+        own: Principal,
+        absent: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`absent`: engines that are known and not configured, each with the setting that would change that; a question
+        that names one is told so."""
         self._caller = caller
         self._keys = tuple(keys)
         self._limit_s = limit_s
         self._own = own
+        self._absent = {key: name for key, name in absent.items() if key not in self._keys}
         self._health: tuple[float, GatewayHealth] | None = None
         self._asking_health = asyncio.Lock()
 
     def select(self, scope: Sequence[str] | None) -> tuple[str, ...]:
-        """The engines a question goes to: those of its scope, or all when it names none.
+        """The engines a question goes to: those of its scope, or all that are configured when it names none.
 
         Raises:
-            UnknownEngine: the scope names an engine that is not configured.
+            UnknownEngine: the scope names something that is no engine.
         """
         if not scope:
             return self._keys
-        unknown = [key for key in scope if key not in self._keys]
+        unknown = [key for key in scope if key not in self._keys and key not in self._absent]
         if unknown:
             raise UnknownEngine(unknown, self._keys)
         return tuple(dict.fromkeys(scope))
 
     async def ask(
-        self, principal: Principal, query: str, k: int, scope: Sequence[str] | None, remaining_s: float
+        self,
+        principal: Principal,
+        query: str,
+        k: int,
+        scope: Sequence[str] | None,
+        remaining_s: float,
+        heard: Callable[[EngineAnswer], None] | None = None,
     ) -> tuple[EngineAnswer, ...]:
-        """The answers of the engines in scope, in their configured order, within `remaining_s` at most.
+        """The answers of the engines in scope, in the order of the scope, within `remaining_s` at most.
+
+        `heard` is told each answer when it comes. Whoever cancels this cancels what the engines do.
 
         Raises:
             UnknownEngine: see `select`.
         """
         keys = self.select(scope)
         limit_s = max(0.001, min(self._limit_s, remaining_s))
+        request = EngineAskRequest(principal=principal, query=query, k=k, deadline_ms=max(1, int(limit_s * 1000)))
+
+        async def answer(key: str) -> EngineAnswer:
+            said = _not_configured(key, self._absent[key]) if key in self._absent else await self._ask(key, request)
+            if heard is not None:
+                heard(said)
+            return said
+
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._ask(key, principal, query, k, limit_s)) for key in keys]
+            tasks = [group.create_task(answer(key)) for key in keys]
         return tuple(task.result() for task in tasks)
 
     async def health(self) -> GatewayHealth:
@@ -103,9 +134,9 @@ class Engines:
                 self._health = (time.monotonic(), health)
             return self._health[1]
 
-    async def _ask(self, key: str, principal: Principal, query: str, k: int, limit_s: float) -> EngineAnswer:
-        request = EngineAskRequest(principal=principal, query=query, k=k, deadline_ms=max(1, int(limit_s * 1000)))
+    async def _ask(self, key: str, request: EngineAskRequest) -> EngineAnswer:
         rpc = engine.ask(key)
+        limit_s = request.deadline_ms / 1000
         started = time.perf_counter()
 
         async def call() -> EngineAskReply:
@@ -114,12 +145,10 @@ class Engines:
         reply, error = await _attempt(key, call, limit_s)
         ms = round((time.perf_counter() - started) * 1000)
         if reply is None or reply.status is EngineStatus.DOWN:
-            error = error or (reply and reply.error) or "the engine says it is down"
-            state = EngineState(engine=key, status=EngineStatus.DOWN, ms=ms, error=error[:ERROR_LENGTH])
-            return EngineAnswer(state, ())
-        hits = tuple(_received(key, hit) for hit in reply.hits[:k])
+            return _down(key, ms, error or (reply and reply.error) or "the engine says it is down")
+        hits = tuple(_received(key, hit) for hit in reply.hits[: request.k])
         # An engine that is up may have answered without a part of itself, and says so.
-        missing = reply.error[:ERROR_LENGTH] if reply.error else None
+        missing = sentence(reply.error) if reply.error else None
         return EngineAnswer(EngineState(engine=key, status=EngineStatus.UP, ms=ms, error=missing), hits)
 
     async def _health_of(self, key: str) -> EngineHealth:
@@ -158,7 +187,23 @@ def _too_slow(limit_s: float) -> str:
     return f"no answer within {limit_s * 1000:.0f} ms"
 
 
+def _not_configured(key: str, name: str) -> EngineAnswer:
+    return _down(key, 0, f"not configured: set {name}")
+
+
+def _down(key: str, ms: int, error: str) -> EngineAnswer:
+    return EngineAnswer(EngineState(engine=key, status=EngineStatus.DOWN, ms=ms, error=sentence(error)), ())
+
+
 def _received(key: str, hit: Hit) -> Hit:
-    """A hit as we go on with it: under the key that was asked, whatever the engine calls itself."""
-    snippet = hit.snippet if len(hit.snippet) <= SNIPPET_LENGTH else hit.snippet[: SNIPPET_LENGTH - 1] + "…"
-    return hit.model_copy(update={"engine": key, "snippet": snippet})
+    """A hit as we go on with it: under the key that was asked, whatever the engine calls itself, and of a size that
+    ranking and reconciling are made for, whoever answers."""
+    fields = {
+        "engine": key,
+        "title": cut(hit.title, TITLE_LENGTH),
+        "path": cut(hit.path, PATH_LENGTH),
+        "snippet": cut(hit.snippet, SNIPPET_LENGTH),
+        "assertions": hit.assertions[:ASSERTIONS],
+    }
+    changes = {name: value for name, value in fields.items() if value != getattr(hit, name)}
+    return hit.model_copy(update=changes) if changes else hit

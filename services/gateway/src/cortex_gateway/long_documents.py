@@ -72,6 +72,7 @@ class LongDocuments:
         async with self._turn:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
+                "-P",
                 "-m",
                 "cortex_redaction",
                 stdin=asyncio.subprocess.PIPE,

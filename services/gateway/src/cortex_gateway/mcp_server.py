@@ -12,6 +12,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.mcpserver import Context
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -21,6 +22,7 @@ from cortex_contracts.messages.base import Token
 from cortex_contracts.rpc.ask import AskMode, AskReply, Question
 from cortex_contracts.rpc.recall import Query
 from cortex_gateway.ask import Asker
+from cortex_gateway.ask_progress import reporting
 from cortex_gateway.auth import principal_of
 from cortex_gateway.memory import Memory
 from cortex_gateway.memory_tools import memory_tools
@@ -57,12 +59,18 @@ def mcp_server(asker: Asker, memory: Memory) -> MCPServer:
         scope: Annotated[
             list[Token] | None, Field(max_length=32, description="Engine keys to ask; leave out to ask all")
         ] = None,
-    ) -> AskReply:
+    ) -> Annotated[CallToolResult, AskReply]:
         with called(ctx, "darwin_ask") as principal:
             question = Question(query=query, mode=mode, scope=tuple(scope) if scope else None)
-            return await asker.ask(principal, question)
+            async with reporting(ctx) as heard:
+                reply = await asker.ask(principal, question, heard=heard)
+            # The text, for clients that do not read structured content, is what REST would have sent.
+            text = TextContent(type="text", text=reply.model_dump_json())
+            return CallToolResult(content=[text], structured_content=reply.model_dump(mode="json"))
 
-    tools = [tool(darwin_ask, "Ask Cortex", DESCRIPTION, read_only=True), *memory_tools(memory)]
+    engines = ", ".join(asker.check(Question(query="which")))
+    described = f"{DESCRIPTION} Engines: {engines}."
+    tools = [tool(darwin_ask, "Ask Cortex", described, read_only=True), *memory_tools(memory)]
     return MCPServer(
         SERVER_NAME, title="Cortex", version=VERSION, instructions=INSTRUCTIONS, log_level="WARNING", tools=tools
     )

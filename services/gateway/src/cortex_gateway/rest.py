@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from fastapi import Body, FastAPI
+from fastapi import FastAPI
 
-from cortex_contracts.rpc.ask import AskReply, GatewayHealth, Question
+from cortex_contracts.rpc.ask import GatewayHealth
 from cortex_gateway import problems
 from cortex_gateway.ask import Asker
+from cortex_gateway.ask_rest import ask_router
 from cortex_gateway.brain import Brain
 from cortex_gateway.brain_health import BrainHealth
 from cortex_gateway.brain_rest import PREFIX as BRAIN_PREFIX
@@ -16,66 +17,17 @@ from cortex_gateway.brain_rest import brain_router
 from cortex_gateway.chat import Chat
 from cortex_gateway.chat_rest import chat_router
 from cortex_gateway.documents_rest import documents_router
-from cortex_gateway.engines import Engines
+from cortex_gateway.fan_out import FanOut
 from cortex_gateway.http_methods import HttpMethods
 from cortex_gateway.long_documents import LongDocuments
 from cortex_gateway.memory import Memory
-from cortex_gateway.memory_rest import PREFIX, Caller, memory_router
-from cortex_gateway.openapi import CREDENTIALS, RESPONSES, TOO_LARGE, example, wrong_fields
+from cortex_gateway.memory_rest import PREFIX, memory_router
+from cortex_gateway.openapi import CREDENTIALS, RESPONSES, example
 from cortex_gateway.operations import Operations
 from cortex_gateway.operations_rest import operations_router
 from cortex_gateway.usage import Usage
 from cortex_runtime import VERSION
 
-QUESTION_EXAMPLES: Final[dict[str, Any]] = {
-    "everything": {"summary": "Ask every engine", "value": {"query": "Which database does the Nile project use?"}},
-    "search": {
-        "summary": "Only ranked hits of some engines",
-        "value": {"query": "idempotency keys", "mode": "search", "scope": ["pages"], "k": 5},
-    },
-}
-REPLY_EXAMPLE: Final[dict[str, Any]] = {
-    "answer": "Sources disagree on Hermes status: live infra says stopped (memory stale 40d) [r1]",
-    "receipts": [
-        {
-            "id": "r1",
-            "source": "rag",
-            "title": "Hermes",
-            "path": "infra/hermes",
-            "last_seen": "2026-06-24T00:04:00Z",
-            "confidence": 0.92,
-            "snippet": "Hermes is stopped.",
-        }
-    ],
-    "hits": [
-        {
-            "engine": "rag",
-            "title": "Hermes",
-            "path": "infra/hermes",
-            "snippet": "Hermes is stopped.",
-            "score": 0.81,
-            "last_seen": "2026-06-24T00:04:00Z",
-            "confidence": 0.92,
-            "source_class": "live-infra",
-        }
-    ],
-    "conflicts": [
-        {
-            "claim": "Hermes status",
-            "winner": "live-infra",
-            "losers": ["agent-memory"],
-            "reason": "memory stale 40d",
-            "value": "stopped",
-            "losing_values": ["active"],
-            "paths": ["infra/hermes", "memory:8d0c"],
-        }
-    ],
-    "engines": [
-        {"engine": "rag", "status": "up", "ms": 312, "error": None},
-        {"engine": "cbm", "status": "down", "ms": 4000, "error": "no answer within 4000 ms"},
-    ],
-    "took_ms": 4002,
-}
 HEALTH_EXAMPLE: Final[dict[str, Any]] = {
     "engines": [{"engine": "rag", "status": "up", "last_ingest": "2026-06-24T00:04:00Z", "staleness_h": 0.4}],
     "ok": True,
@@ -84,7 +36,7 @@ HEALTH_EXAMPLE: Final[dict[str, Any]] = {
 
 def rest_app(
     asker: Asker,
-    engines: Engines,
+    fan_out: FanOut,
     memory: Memory,
     operations: Operations,
     long_documents: LongDocuments,
@@ -105,24 +57,7 @@ def rest_app(
     problems.install(app)
     app.add_middleware(HttpMethods, routes=lambda: app.routes)
 
-    @app.post(
-        "/ask",
-        summary="Ask every engine one question",
-        dependencies=CREDENTIALS,
-        responses=RESPONSES
-        | TOO_LARGE
-        | {
-            200: example(REPLY_EXAMPLE),
-            422: wrong_fields("scope", "unknown engine mail", "A field is wrong, or the scope names an unknown engine"),
-        },
-    )
-    async def ask(
-        question: Annotated[Question, Body(openapi_examples=QUESTION_EXAMPLES)],
-        principal: Caller,
-    ) -> AskReply:
-        """Fan out to the engines in scope, reconcile what they say, and answer with receipts and conflicts."""
-        return await asker.ask(principal, question)
-
+    app.include_router(ask_router(asker))
     app.include_router(operations_router(operations))  # before the routes of memory, which take any name for an id
     app.include_router(documents_router(memory, long_documents))
     app.include_router(memory_router(memory))
@@ -132,7 +67,7 @@ def rest_app(
     @app.get("/health", summary="Liveness and freshness of every engine", responses={200: example(HEALTH_EXAMPLE)})
     async def health() -> GatewayHealth:
         """Open: every engine, up or down, verbatim."""
-        return await engines.health()
+        return await fan_out.health()
 
     @app.get("/", summary="Where to go from here", dependencies=CREDENTIALS, responses=RESPONSES)
     async def index() -> dict[str, Any]:

@@ -2,18 +2,20 @@
 
 Recency is `exp(-age / half-life)`: stale statements sink below fresher ones of a weaker class by themselves. A recent
 file that is older than `RECENT_FILE_DAYS` is an older note. A hit without a date is read as old as its class gets
-(`OLDEST_READING_DAYS`), so that leaving the date out never helps; a date in the future is read as now.
+(`OLDEST_READING_DAYS`), so that leaving the date out never helps; a date in the future is read as now. Several hits of
+one thing (`duplicates`) count as the strongest of them, with the confidence that they have together.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from cortex_contracts.rpc.engine import Hit, SourceClass
+from cortex_gateway import duplicates
 
 AUTHORITY: Final[Mapping[SourceClass, float]] = {
     SourceClass.LIVE_INFRA: 1.0,
@@ -49,7 +51,11 @@ class ScoredHit:
     """As read: the class's oldest for a hit without a date."""
     authority: float
     recency: float
+    base: float
+    """The score without confidence."""
     score: float
+    corroborated_by: tuple[str, ...] = ()
+    """Keys of the other engines that found the same, in alphabetical order."""
 
     @property
     def trust(self) -> float:
@@ -72,13 +78,33 @@ class Scoring:
             source_class = SourceClass.OLDER_NOTE
         authority = self.authority[source_class]
         recency = math.exp(-age / self.half_life_days)
-        return ScoredHit(
-            hit, source_class, age, authority, recency, authority * recency * hit.confidence * hit.relevance
-        )
+        base = authority * recency * hit.relevance
+        return ScoredHit(hit, source_class, age, authority, recency, base, base * hit.confidence)
 
     def rank(self, hits: Iterable[Hit], now: datetime) -> list[ScoredHit]:
-        """All hits, best first, identical ones once; the order does not depend on which engine answered first."""
-        return sorted((self.score(hit, now) for hit in distinct(hits)), key=order)
+        """Every thing that was hit, best first; the order does not depend on which engine answered first.
+
+        Of several hits of one thing (`duplicates`) the strongest stays, with what any of them asserts and with the
+        confidence that they have together. A hit with more authority, a later date, more confidence or more relevance
+        never has a lower place, whatever else was hit.
+        """
+        things = duplicates.things(hits)
+        scored = [self.score(one[0], now) if len(one) == 1 else self._together(one, now) for one in things]
+        return sorted(scored, key=order)
+
+    def _together(self, found: Sequence[Hit], now: datetime) -> ScoredHit:
+        """Several hits of one thing as one."""
+        scored = [self.score(hit, now) for hit in found]
+        # By what confidence has no part in: the confidence of all goes with whichever hit stays. Of two that are as
+        # strong, the one with more confidence must not win by it, or a third could come between them.
+        best = min(scored, key=_strength)
+        rest = [one.hit for one in scored if one is not best]
+        confidence = duplicates.confidence(found)
+        hit = best.hit.model_copy(
+            update={"confidence": confidence, "assertions": duplicates.united([best.hit, *rest])},
+        )
+        others = sorted({one.engine for one in rest} - {hit.engine})
+        return replace(best, hit=hit, score=best.base * confidence, corroborated_by=tuple(others))
 
 
 def age_days(hit: Hit, now: datetime) -> float:
@@ -88,33 +114,12 @@ def age_days(hit: Hit, now: datetime) -> float:
     return max(0.0, (now - hit.last_seen).total_seconds() / _DAY_S)
 
 
-def order(scored: ScoredHit) -> tuple[float, float, float, float, str, str, str]:
-    """Sort key: the best first, ties by authority, relevance and age, then by name."""
+def order(scored: ScoredHit) -> tuple[float, float, float, float, float, str, str, str]:
+    """Sort key: the best first, ties by what the score is made of and by age, then by name."""
+    return (-scored.score, *_strength(scored))
+
+
+def _strength(scored: ScoredHit) -> tuple[float, float, float, float, str, str, str]:
+    """Sort key: the strongest first, confidence aside."""
     hit = scored.hit
-    return (-scored.score, -scored.authority, -hit.relevance, scored.age_days, hit.engine, hit.path, hit.snippet)
-
-
-def distinct(hits: Iterable[Hit]) -> list[Hit]:
-    """Hits without those that the same engine gave twice (same path, title and text); the stronger one stays.
-
-    What either of them asserts is kept. The same text from another engine or path is corroboration and stays, too.
-    """
-    found: dict[tuple[str, str, str, str], Hit] = {}
-    for hit in hits:
-        key = (hit.engine, hit.path, _flat(hit.title), _flat(hit.snippet))
-        other = found.get(key)
-        if other is None:
-            found[key] = hit
-            continue
-        best, rest = (hit, other) if _strength(hit) > _strength(other) else (other, hit)
-        more = tuple(a for a in rest.assertions if a not in best.assertions)
-        found[key] = best.model_copy(update={"assertions": best.assertions + more}) if more else best
-    return list(found.values())
-
-
-def _strength(hit: Hit) -> tuple[float, float]:
-    return (hit.relevance * hit.confidence, hit.last_seen.timestamp() if hit.last_seen else -math.inf)
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return (-scored.base, -scored.authority, -hit.relevance, scored.age_days, hit.engine, hit.path, hit.snippet)

@@ -8,7 +8,7 @@ the table is full, further counts are lost, and the log says how many.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -39,10 +39,15 @@ FLUSH_S: Final = 5.0
 LAST_FLUSH_S: Final = 2.0
 """What the stop waits for the last counts."""
 TODAY_S: Final = 1.0
-"""What a chat waits for the tokens of today."""
+"""What a chat, or the synthesis of an answer, waits for the tokens of today."""
 MAX_KEYS: Final = 10_000
 """Different counts (day, subject, purpose) that wait at one time: some megabytes."""
-TOKENS: Final = prometheus_client.Counter("cortex_chat_tokens_total", "Tokens of chats by direction", ["direction"])
+CHAT_TOKENS: Final = prometheus_client.Counter(
+    "cortex_chat_tokens_total", "Tokens of chats by direction", ["direction"]
+)
+SYNTHESIS_TOKENS: Final = prometheus_client.Counter(
+    "cortex_synthesis_tokens_total", "Tokens of answers that a model worded, by direction", ["direction"]
+)
 
 log = logs.get(__name__)
 
@@ -61,6 +66,14 @@ class Purpose(StrEnum):
     CHAT = "chat"
     CHAT_MISS = "chat_miss"
     """A chat that went on without context; it is counted as a chat, too."""
+    SYNTHESIS = "synthesis"
+    """An answer of `ask` that the local model was asked to word."""
+    SYNTHESIS_PAID = "synthesis_paid"
+    """The same of the paid model."""
+
+
+CHATS: Final = frozenset({Purpose.CHAT})
+SYNTHESES: Final = frozenset({Purpose.SYNTHESIS, Purpose.SYNTHESIS_PAID})
 
 
 class AgentUsage(BaseModel):
@@ -102,6 +115,14 @@ class _Key:
 
 
 @dataclass(frozen=True, slots=True)
+class _Day:
+    org: str
+    day: date
+    subject: str
+    purposes: frozenset[Purpose]
+
+
+@dataclass(frozen=True, slots=True)
 class _Batch:
     id: UUID
     org: str
@@ -115,19 +136,19 @@ class Usage:
         self,
         bus: Bus,
         *,
-        prices: Prices | None = None,
+        prices: Mapping[Purpose, Prices] | None = None,
         flush_s: float = FLUSH_S,
         max_keys: int = MAX_KEYS,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._bus = bus
-        self._prices = prices
+        self._prices = {str(purpose): price for purpose, price in (prices or {}).items()}
         self._flush_s = flush_s
         self._max_keys = max_keys
         self._now = now
         self._counts: dict[_Key, _Count] = {}
         self._batches: list[_Batch] = []
-        self._recorded: dict[_Key, int] = {}
+        self._recorded: dict[_Day, int] = {}
         self._lost = 0
         self._waits = False
 
@@ -144,8 +165,9 @@ class Usage:
         """Add to the counts of the principal; never blocks and never fails. `what` is a `Purpose`."""
         day = self._now().date()
         if input_tokens or output_tokens:
-            TOKENS.labels("input").inc(input_tokens)
-            TOKENS.labels("output").inc(output_tokens)
+            tokens = SYNTHESIS_TOKENS if what in SYNTHESES else CHAT_TOKENS
+            tokens.labels("input").inc(input_tokens)
+            tokens.labels("output").inc(output_tokens)
         key = _Key(principal.org, day, principal.subject, str(what))
         if (count := self._counts.get(key)) is None:
             if len(self._counts) >= self._max_keys:
@@ -176,14 +198,16 @@ class Usage:
         agent.input_tokens += total.input_tokens
         agent.output_tokens += total.output_tokens
         agent.model_seconds = round(agent.model_seconds + total.model_ms / 1000, 3)
-        if self._prices is not None:
-            agent.cost = self._prices.cost(agent.input_tokens, agent.output_tokens)
+        if self._prices:
+            price = self._prices.get(total.purpose)
+            more = price.cost(total.input_tokens, total.output_tokens) if price else 0.0
+            agent.cost = round((agent.cost or 0.0) + more, 6)
 
-    async def tokens_today(self, principal: Principal) -> int:
-        """Tokens of the principal since midnight UTC: what is recorded and what waits here. While ingest is away it is
-        what was recorded when it last answered."""
+    async def tokens_today(self, principal: Principal, purposes: frozenset[Purpose] = CHATS) -> int:
+        """Tokens of the principal for `purposes` since midnight UTC: what is recorded and what waits here. While ingest
+        is away it is what was recorded when it last answered."""
         day = self._now().date()
-        key = _Key(principal.org, day, principal.subject, Purpose.CHAT)
+        key = _Day(principal.org, day, principal.subject, purposes)
         request = UsageRequest(principal=principal, since=day, subject=principal.subject)
         try:
             reply = await self._bus.request(USAGE, request, timeout_s=TODAY_S)
@@ -192,8 +216,10 @@ class Usage:
         else:
             if len(self._recorded) >= self._max_keys or key not in self._recorded:
                 self._recorded = {known: tokens for known, tokens in self._recorded.items() if known.day == day}
-            self._recorded[key] = sum(total.input_tokens + total.output_tokens for total in reply.totals)
-        waiting: list[_Count | UsageCount | None] = [self._counts.get(key)]
+            told = (total for total in reply.totals if total.purpose in purposes)
+            self._recorded[key] = sum(total.input_tokens + total.output_tokens for total in told)
+        keys = (_Key(principal.org, day, principal.subject, str(purpose)) for purpose in purposes)
+        waiting: list[_Count | UsageCount | None] = [self._counts.get(one) for one in keys]
         waiting += [one for batch in self._batches for one in batch.counts if _is_of(batch, one, key)]
         return self._recorded.get(key, 0) + sum(one.input_tokens + one.output_tokens for one in waiting if one)
 
@@ -254,5 +280,5 @@ class Usage:
         ]
 
 
-def _is_of(batch: _Batch, count: UsageCount, key: _Key) -> bool:
-    return (batch.org, count.day, count.subject, count.purpose) == (key.org, key.day, key.subject, key.purpose)
+def _is_of(batch: _Batch, count: UsageCount, key: _Day) -> bool:
+    return (batch.org, count.day, count.subject) == (key.org, key.day, key.subject) and count.purpose in key.purposes
