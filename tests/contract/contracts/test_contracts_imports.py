@@ -22,7 +22,8 @@ def audit(event, arguments):
 sys.addaudithook(audit)
 for name in sys.argv[1:]:
     importlib.import_module(name)
-foreign = {name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_module_names) - {"__main__"}
+own = {"__main__", "sitecustomize", "usercustomize"}  # the last two are the machine's
+foreign = {name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_module_names) - own
 print(" ".join(sorted(foreign)))
 """
 PYDANTIC = {

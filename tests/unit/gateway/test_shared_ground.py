@@ -17,7 +17,8 @@ MakeHit = Callable[..., Hit]
 
 
 def read(*texts: str | Source, query: str = "") -> list[str]:
-    return passages([Source(text, "") if isinstance(text, str) else text for text in texts], query)
+    found = passages([Source(text, "") if isinstance(text, str) else text for text in texts], query)
+    return ["\n".join(one) for one in found]
 
 
 def test_only_sentences_that_share_a_word_with_another_text_are_read() -> None:
@@ -83,4 +84,12 @@ def test_the_stale_memory_that_nobody_ranks_high_is_heard(make_hit: MakeHit, now
     assert any(
         (each.value, [loss.value for loss in each.losses]) == ("stopped", ["active"])
         for each in reconcile(hits, "Is Hermes running?")
+    )
+
+
+def test_sentences_that_stand_together_are_one_passage_and_others_are_their_own() -> None:
+    text = "Hermes is active. It was Hermes that fell. The weather was fine. Nobody saw Hermes."
+    assert passages([Source(text, ""), Source("hermes", "")], "")[0] == (
+        "Hermes is active. It was Hermes that fell.",
+        "Nobody saw Hermes.",
     )

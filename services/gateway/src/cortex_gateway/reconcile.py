@@ -12,7 +12,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from cortex_contracts.rpc.ask import Conflict
@@ -195,9 +195,9 @@ def _relation(one: _Saying, other: _Saying) -> Relation:
 
 
 class _Text(NamedTuple):
-    """What is read of a hit, and what its lines are about."""
+    """The passages of a hit that are read, and what their lines are about."""
 
-    said: str
+    passages: tuple[str, ...]
     title: str
 
 
@@ -225,15 +225,20 @@ def _said(hit: ScoredHit, text: _Text) -> Iterator[tuple[ScoredHit, Stated, str,
         stated = assigned(assertion.subject, assertion.attribute, assertion.value)
         carried.append(stated)
         yield hit, stated, claim, _spelled(assertion.value), key
-    read = extract(text.said, text.title) if text.said else ()
-    valued = {stated.span for stated in read if stated.value.kind is not Kind.CLAUSE}
-    for stated in read:
-        if stated.value.kind is Kind.CLAUSE and not stated.value.negated and stated.span in valued:
-            continue  # its sentence says a state or a value, and that says more than that it is so
+    for stated in chain.from_iterable(_read(passage, text.title) for passage in text.passages):
         # Two texts that do not say what they are about need not be about one thing; and what a hit carries counts more
         # than what is read from its text.
         if stated.anchored and not any(meets(stated, each) for each in carried):
             yield hit, stated, stated.claim, _spelled(stated.value.text), None
+
+
+def _read(passage: str, title: str) -> Iterator[Stated]:
+    read = extract(passage, title)
+    valued = {stated.span for stated in read if stated.value.kind is not Kind.CLAUSE}
+    for stated in read:
+        # A sentence that says a state or a value says more than that it is so.
+        if stated.value.kind is not Kind.CLAUSE or stated.value.negated or stated.span not in valued:
+            yield stated
 
 
 def reason(winner: ScoredHit, loser: ScoredHit) -> str:

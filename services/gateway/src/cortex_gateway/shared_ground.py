@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from cortex_extraction.stop_words import STOP_WORDS
 from cortex_gateway.assertions.lines import MAX_SENTENCE, READ_LIMIT
 
-BUDGET: Final = 1_600
-"""Characters that are read for one question: about twenty sentences (`tests/bench/ask.py` tells what that costs)."""
+BUDGET: Final = 1_000
+"""Characters that are read for one question: about a dozen sentences (`tests/bench/ask.py` tells what that costs)."""
 SEARCHED: Final = 16
 """Hits whose words are compared; the words of the question are looked for in all."""
 STEM: Final = 5
@@ -41,22 +42,25 @@ class Source(NamedTuple):
     named: str = ""
 
 
-def passages(sources: Sequence[Source], query: str) -> list[str]:
-    """What to read of each of `sources`, which come in the order in which they fit the question; empty where nothing is
-    on shared ground."""
+def passages(sources: Sequence[Source], query: str) -> list[tuple[str, ...]]:
+    """What to read of each of `sources`, which come in the order in which they fit the question: sentences and lines in
+    their order, those together that stand together; none where nothing is on shared ground.
+
+    Each is a passage of its own, so that what was read of it for one question is known for the next.
+    """
     texts = [_Text(source) for source in sources]
     asked = stems(query)
     left = BUDGET
-    for stem in (*_known(asked, texts), *_shared(texts[:SEARCHED], asked)):
+    for stem in chain(_known(asked, texts), _shared(texts[:SEARCHED], asked)):
         for text in texts:
             for start, end in text.about(stem):
-                if (start, end) in text.chosen or end - start > MAX_SENTENCE:
+                if (start, end) in text.chosen or end - start > MAX_SENTENCE or text.spelled.startswith("#", start):
                     continue
                 left -= end - start
                 if left < 0:
-                    return [text.passage() for text in texts]
+                    return [tuple(text.passages()) for text in texts]
                 text.chosen.add((start, end))
-    return [text.passage() for text in texts]
+    return [tuple(text.passages()) for text in texts]
 
 
 def stems(text: str) -> frozenset[str]:
@@ -98,15 +102,18 @@ class _Text:
             fields = _FIELD.finditer(self.spelled)
             yield from (found.span() for found, _ in zip(fields, range(FIELDS), strict=False))
 
-    def passage(self) -> str:
+    def passages(self) -> Iterator[str]:
         """The chosen places in their order, each under its heading."""
-        lines: list[str] = []
-        for start, end in sorted(self.chosen):
+        places = sorted(self.chosen)
+        for at, (start, end) in enumerate(places):
+            if at and start <= places[at - 1][1] + 1:
+                continue
+            for following, until in places[at + 1 :]:
+                if following > end + 1:
+                    break
+                end = max(end, until)
             heading = self._heading(start)
-            if heading and heading not in lines:
-                lines.append(heading)
-            lines.append(self.spelled[start:end])
-        return "\n".join(lines)
+            yield f"{heading}\n{self.spelled[start:end]}" if heading else self.spelled[start:end]
 
     def _sentence(self, at: int) -> _Span:
         starts = [start + len(sign) for sign in _ENDS if (start := self.spelled.rfind(sign, 0, at)) >= 0]
@@ -129,12 +136,10 @@ def _known(asked: Iterable[str], texts: Sequence[_Text]) -> list[str]:
     return [stem for count, stem in sorted(spread) if count > 1]
 
 
-def _shared(texts: Sequence[_Text], asked: frozenset[str]) -> list[str]:
+def _shared(texts: Sequence[_Text], asked: frozenset[str]) -> Iterator[str]:
     """Other words that two texts have, the rarest first."""
     distinct = {text.spelled: text for text in texts}.values()
     counts = Counter(stem for text in distinct for stem in stems(text.spelled) | text.named)
-    return [
-        stem
-        for count, stem in sorted((count, stem) for stem, count in counts.items())
-        if count > 1 and stem not in asked
-    ]
+    for count, stem in sorted((count, stem) for stem, count in counts.items()):
+        if count > 1 and stem not in asked:
+            yield stem
