@@ -130,7 +130,7 @@ def answers_the_example(reply: dict[str, Any]) -> bool:
     sources = {receipt["source"] for receipt in reply["receipts"]}
     return bool(
         "stopped" in reply["answer"]
-        and "Inês Roldão" in reply["answer"]
+        and "Inês" in reply["answer"]
         and sources == {"memory", "pages"}
         and any(conflict["value"] == "stopped" for conflict in reply["conflicts"])
     )
