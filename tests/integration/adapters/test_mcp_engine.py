@@ -18,6 +18,7 @@ from cortex_contracts.messages.base import Principal
 from cortex_contracts.rpc.engine import EngineHealthRequest, EngineStatus
 from cortex_gateway.adapters.breaker import Standing
 from cortex_testkit import misbehaving_command
+from cortex_testkit.eventually import eventually
 from cortex_testkit.mcp_engine_server import McpEngineServer, running
 
 OWNER = Principal(org="acme", subject="ada")
@@ -48,10 +49,8 @@ async def test_a_real_server_answers_over_each_transport(guarded: Any, transport
         request = EngineHealthRequest(principal=OWNER)
         health = await notes.guard.health(request)
         assert health.status is EngineStatus.UP
-        for _ in range(200):  # the age is learned right after the connection
-            if (health := await notes.guard.health(request)).last_ingest:
-                break
-            await asyncio.sleep(0.01)
+        # The age is learned right after the connection.
+        health = await eventually(lambda: notes.guard.health(request), lambda told: told.last_ingest is not None)
         assert health.last_ingest == datetime(2026, 11, 1, 12, tzinfo=UTC)
         assert health.staleness_h is not None
 

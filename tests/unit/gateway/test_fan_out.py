@@ -9,8 +9,9 @@ import pytest
 from cortex_contracts.errors import ErrorCode, Permanent, Unavailable
 from cortex_contracts.messages.base import Assertion, Principal
 from cortex_contracts.rpc.engine import EngineAskReply, EngineHealth, EngineStatus, Hit
+from cortex_gateway.adapters.hit_bounds import SNIPPET_LENGTH
 from cortex_gateway.errors import UnknownEngine
-from cortex_gateway.fan_out import ASSERTIONS, PATH_LENGTH, SNIPPET_LENGTH, TITLE_LENGTH, EngineAnswer, FanOut
+from cortex_gateway.fan_out import ASSERTIONS, PATH_LENGTH, TITLE_LENGTH, EngineAnswer, FanOut
 
 OWNER = Principal(org="local", subject="owner")
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from cortex_contracts.messages.base import Assertion
 from cortex_contracts.rpc.engine import Hit, SourceClass
 from cortex_gateway.answer import merge
-from cortex_gateway.reconcile import Disagreement, normalise, reconcile
+from cortex_gateway.duplicates import normalise
+from cortex_gateway.reconcile import Disagreement, reconcile
 from cortex_gateway.scoring import ScoredHit, Scoring
 
 MakeHit = Callable[..., Hit]

@@ -134,7 +134,7 @@ def _things_of(bucket: Sequence[tuple[Locus, Hit]], left: _Left) -> list[tuple[H
     same: dict[tuple[str, str, str, str], list[Hit]] = defaultdict(list)
     places: dict[str, Locus] = {}
     for where, hit in bucket:
-        same[hit.path, _flat(hit.title), _flat(hit.snippet), hit.engine].append(hit)
+        same[hit.path, flat(hit.title), flat(hit.snippet), hit.engine].append(hit)
         places[hit.path] = where
     groups: list[list[_Entry]] = []
     for key in sorted(same):
@@ -164,13 +164,15 @@ def _values(hits: Sequence[Hit]) -> Mapping[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for hit in hits:
         for one in hit.assertions:
-            found[_plain(one.subject), _plain(one.attribute)].add(_plain(one.value))
+            found[normalise(one.subject), normalise(one.attribute)].add(normalise(one.value))
     return dict(found)
 
 
-def _plain(text: str) -> str:
-    return _flat(unicodedata.normalize("NFKC", text).casefold())
+def normalise(text: str) -> str:
+    """Text as it is compared: compatibility forms, case and white space do not matter."""
+    return flat(unicodedata.normalize("NFKC", text).casefold())
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """Text in one line."""
     return " ".join(text.split())

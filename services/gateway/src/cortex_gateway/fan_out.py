@@ -27,12 +27,11 @@ from cortex_contracts.rpc.engine import (
     EngineStatus,
     Hit,
 )
+from cortex_gateway.adapters.hit_bounds import SNIPPET_LENGTH
 from cortex_gateway.adapters.untrusted_text import cut, sentence
 from cortex_gateway.errors import UnknownEngine
 from cortex_runtime import logs
 
-SNIPPET_LENGTH: Final = 2_000
-"""Characters of one hit that travel on; a snippet is a piece, not a document."""
 TITLE_LENGTH: Final = 500
 PATH_LENGTH: Final = 1_000
 ASSERTIONS: Final = 32

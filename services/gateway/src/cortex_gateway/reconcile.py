@@ -8,12 +8,11 @@ a person understands. Saying the same thing twice is corroboration. Nothing is d
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import Final
 
 from cortex_contracts.rpc.ask import Conflict
 from cortex_contracts.rpc.engine import SourceClass
@@ -27,6 +26,7 @@ from cortex_gateway.assertions import (
     meets,
     related,
 )
+from cortex_gateway.duplicates import flat, normalise
 from cortex_gateway.scoring import ScoredHit, order
 from cortex_gateway.shared_ground import Source, passages
 
@@ -151,7 +151,6 @@ class _Index:
     """Sayings by the words that they are about, so that each is compared with few others."""
 
     def __init__(self, sayings: Sequence[_Saying]) -> None:
-        self._sayings = sayings
         self._about: dict[str, list[_Saying]] = defaultdict(list)
         self._keyed: dict[tuple[str, str], list[_Saying]] = defaultdict(list)
         for saying in sayings:
@@ -194,20 +193,15 @@ def _relation(one: _Saying, other: _Saying) -> Relation:
     return related(one.stated, other.stated)
 
 
-class _Text(NamedTuple):
-    """The passages of a hit that are read, and what their lines are about."""
-
-    passages: tuple[str, ...]
-    title: str
-
-
-def _texts(hits: Sequence[ScoredHit], query: str) -> dict[int, _Text]:
-    """What to read of each hit, by its identity."""
+def _texts(hits: Sequence[ScoredHit], query: str) -> dict[int, list[Stated]]:
+    """What the text of each hit states, by the hit's identity."""
     # The best fit first: who loses for its age must still be heard.
     fitting = sorted(hits, key=lambda each: -each.hit.relevance * each.hit.confidence)
     sources = [_source(each) for each in fitting]
-    read = passages(sources, query)
-    return {id(each): _Text(said, source.title) for each, source, said in zip(fitting, sources, read, strict=True)}
+    return {
+        id(each): [stated for passage in chosen for stated in _read(passage, source.title)]
+        for each, source, chosen in zip(fitting, sources, passages(sources, query), strict=True)
+    }
 
 
 def _source(hit: ScoredHit) -> Source:
@@ -217,19 +211,21 @@ def _source(hit: ScoredHit) -> Source:
     return Source("" if _is_code(hit.hit.path) else hit.hit.snippet, title, named)
 
 
-def _said(hit: ScoredHit, text: _Text) -> Iterator[tuple[ScoredHit, Stated, str, str, tuple[str, str] | None]]:
+def _said(
+    hit: ScoredHit, read: Iterable[Stated]
+) -> Iterator[tuple[ScoredHit, Stated, str, str, tuple[str, str] | None]]:
     carried: list[Stated] = []
     for assertion in hit.hit.assertions:
         key = (normalise(assertion.subject), normalise(assertion.attribute))
-        claim = f"{_spelled(assertion.subject)} {_spelled(assertion.attribute)}"
+        claim = f"{flat(assertion.subject)} {flat(assertion.attribute)}"
         stated = assigned(assertion.subject, assertion.attribute, assertion.value)
         carried.append(stated)
-        yield hit, stated, claim, _spelled(assertion.value), key
-    for stated in chain.from_iterable(_read(passage, text.title) for passage in text.passages):
+        yield hit, stated, claim, flat(assertion.value), key
+    for stated in read:
         # Two texts that do not say what they are about need not be about one thing; and what a hit carries counts more
         # than what is read from its text.
         if stated.anchored and not any(meets(stated, each) for each in carried):
-            yield hit, stated, stated.claim, _spelled(stated.value.text), None
+            yield hit, stated, stated.claim, flat(stated.value.text), None
 
 
 def _read(passage: str, title: str) -> Iterator[Stated]:
@@ -265,15 +261,6 @@ def _is_code(path: str) -> bool:
     """Whether a hit is source code: what it assigns is no statement about the world."""
     file, _, _ = path.partition("#")
     return file.rpartition(".")[2].casefold() in CODE
-
-
-def normalise(text: str) -> str:
-    """Text as it is compared: compatibility forms, case and white space do not matter."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _spelled(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _gap(winner: float, loser: float) -> float:

@@ -13,7 +13,7 @@ from cortex_gateway.plain_text import clean
 TITLE_LENGTH: Final = 300
 PATH_LENGTH: Final = 500
 SNIPPET_LENGTH: Final = 2_000
-"""Characters; the gateway cuts snippets there, too."""
+"""Characters of one hit that travel on; a snippet is a piece, not a document."""
 ASSERTIONS: Final = 20
 """Of one hit."""
 REPLY_BYTES: Final = 400_000
