@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 members=(libs/*/pyproject.toml services/*/pyproject.toml integrations/*/pyproject.toml infra/pyproject.toml)
-deployed=(libs/{contracts,runtime,store,providers,redaction,decision,extraction}/pyproject.toml services/*/pyproject.toml infra/pyproject.toml)
+deployed=(libs/{contracts,runtime,store,providers,redaction,decision,extraction,writing,ranking}/pyproject.toml services/*/pyproject.toml infra/pyproject.toml)
 own=()
 for member in "${members[@]}"; do
   own+=(--no-emit-package "$(sed -n 's/^name = "\(.*\)"/\1/p' "$member" | head -n 1)")

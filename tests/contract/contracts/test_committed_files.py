@@ -139,6 +139,7 @@ def test_every_model_has_the_role_of_its_place_on_the_bus() -> None:
         "MemoryEvent",
         "PageEvent",
         "SleepEvent",
+        "SleepRunEvent",
         "SyncEvent",
         "WakeEvent",
     }

@@ -93,7 +93,9 @@ def test_an_envelope_carries_a_result_of_its_reply_type(repository: Path) -> Non
     status = load(repository / RELEASED / "payloads" / "SleepStatus.json")
     schema = load(repository / SCHEMAS / "Envelope.json")
     written = Envelope[SleepStatus](result=SleepStatus.model_validate(status)).model_dump_json()
-    assert json.loads(written) == {"result": status, "error": None}
+    parts = json.loads(written)
+    assert parts["error"] is None
+    assert parts["result"].items() >= status.items()
     Draft202012Validator(schema).validate(json.loads(written))
     assert Envelope[SleepStatus].model_validate_json(written).result == SleepStatus.model_validate(status)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from cortex_contracts.messages.base import PREVIEW_LENGTH, preview
-from cortex_contracts.messages.events import MemoryEvent, PageEvent, SleepEvent, WakeEvent
+from cortex_contracts.messages.events import MemoryEvent, PageEvent, SleepEvent, SleepRunEvent, WakeEvent
 from cortex_contracts.subjects import MemoryOp
 
 MAX_TEXT = 200
@@ -46,7 +46,7 @@ def test_an_event_refuses_more_text_than_a_preview(length: int, fits: bool) -> N
             MemoryEvent.model_validate(event)
 
 
-@pytest.mark.parametrize("event", [MemoryEvent, PageEvent, SleepEvent, WakeEvent])
+@pytest.mark.parametrize("event", [MemoryEvent, PageEvent, SleepEvent, SleepRunEvent, WakeEvent])
 def test_every_text_in_an_event_is_bounded(event: type[MemoryEvent]) -> None:
     schema = event.model_json_schema()
     for name, field in schema["properties"].items():

@@ -60,10 +60,14 @@ class CortexError(Exception):
 
 
 class Retryable(CortexError):
-    """The same call may succeed later."""
+    """The same call may succeed later; `delay_s` is when, where whoever raises it knows better than a rule."""
 
     code = ErrorCode.UNAVAILABLE
     retryable = True
+
+    def __init__(self, message: str, *, code: ErrorCode | None = None, delay_s: float | None = None) -> None:
+        super().__init__(message, code=code)
+        self.delay_s = delay_s
 
 
 class Unavailable(Retryable):

@@ -9,9 +9,19 @@ from typing import Any, Final
 from cortex_contracts import subjects
 from cortex_contracts.messages.base import Message
 from cortex_contracts.messages.commands import Capture, SyncVault
-from cortex_contracts.messages.events import KeyEvent, MemoryEvent, PageEvent, SleepEvent, SyncEvent, WakeEvent
+from cortex_contracts.messages.events import (
+    KeyEvent,
+    MemoryEvent,
+    PageEvent,
+    SleepEvent,
+    SleepRunEvent,
+    SyncEvent,
+    WakeEvent,
+)
 from cortex_contracts.rpc import engine
+from cortex_contracts.rpc.archive import ARCHIVE_RPCS
 from cortex_contracts.rpc.ask import ASK, GatewayHealth
+from cortex_contracts.rpc.cold import COLD_RPCS
 from cortex_contracts.rpc.contract import Cancel, Rpc
 from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
@@ -19,7 +29,7 @@ from cortex_contracts.rpc.keys import KEY_RPCS
 from cortex_contracts.rpc.operations import OPERATION_RPCS
 from cortex_contracts.rpc.pages import PAGE_READS, PAGE_WRITES
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
-from cortex_contracts.rpc.sleep import SLEEP_STATUS
+from cortex_contracts.rpc.sleep import SLEEP_RPCS
 from cortex_contracts.rpc.usage import USAGE_RPCS
 
 
@@ -57,9 +67,15 @@ PUBLICATIONS: Final = (
     ),
     Publication(
         "sleep_event",
-        f"{subjects.PREFIX}.evt.sleep.{{phase}}.{{org}}.{{namespace}}",
+        f"{subjects.PREFIX}.evt.sleep.observe.{{org}}.{{namespace}}",
         SleepEvent,
         "A step of the background work is done.",
+    ),
+    Publication(
+        "sleep_run_event",
+        f"{subjects.PREFIX}.evt.sleep.{{phase}}.{{org}}.{{namespace}}",
+        SleepRunEvent,
+        "How far a phase of a run is: every phase but observe.",
     ),
     Publication("key_event", f"{subjects.PREFIX}.evt.key.{{org}}", KeyEvent, "A key was made or has ended."),
     Publication(
@@ -80,9 +96,11 @@ RPCS: Final[tuple[Rpc[Any, Any], ...]] = (
     *OPERATION_RPCS,
     *USAGE_RPCS,
     *KEY_RPCS,
-    SLEEP_STATUS,
-    *(engine.ask(key) for key in engine.BUILT_IN_ENGINES),
-    *(engine.health(key) for key in engine.BUILT_IN_ENGINES),
+    *SLEEP_RPCS,
+    *ARCHIVE_RPCS,
+    *COLD_RPCS,
+    *(engine.ask(key) for key in (*engine.BUILT_IN_ENGINES, *engine.ON_REQUEST_ENGINES)),
+    *(engine.health(key) for key in (*engine.BUILT_IN_ENGINES, *engine.ON_REQUEST_ENGINES)),
 )
 
 

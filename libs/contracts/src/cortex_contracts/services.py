@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from cortex_contracts import subjects
 from cortex_contracts.rpc import engine
+from cortex_contracts.rpc.archive import ARCHIVE_RPCS
 from cortex_contracts.rpc.ask import ASK
+from cortex_contracts.rpc.cold import COLD_RPCS
 from cortex_contracts.rpc.contract import Rpc
 from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
@@ -18,9 +20,9 @@ from cortex_contracts.rpc.keys import KEY_RPCS
 from cortex_contracts.rpc.operations import OPERATION_RPCS
 from cortex_contracts.rpc.pages import PAGE_READS, PAGE_WRITES
 from cortex_contracts.rpc.recall import CONTEXT, GET, RECALL
-from cortex_contracts.rpc.sleep import SLEEP_STATUS
+from cortex_contracts.rpc.sleep import SLEEP_RPCS
 from cortex_contracts.rpc.usage import USAGE_RPCS
-from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS, SLEEP_MEMORY_EVENTS, Consumer
+from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS, SLEEP_MEMORY_EVENTS, SLEEP_WAKES, Consumer
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ EXTERNAL_ENGINES: Final = (
     subjects.engines("health"),
 )
 """What adapters answer; which engines there are is configured."""
-BUILT_IN_ENGINES: Final = tuple(map(subjects.engine_pattern, engine.BUILT_IN_ENGINES))
+BUILT_IN_ENGINES: Final = tuple(map(subjects.engine_pattern, (*engine.BUILT_IN_ENGINES, *engine.ON_REQUEST_ENGINES)))
 
 SERVICES: Final = (
     ServiceContract("webhook", publishes=(subjects.SYNC_PATTERN,)),
@@ -78,8 +80,14 @@ SERVICES: Final = (
     ServiceContract(
         "sleep",
         publishes=(subjects.MEMORY_EVENT_PATTERN, subjects.SLEEP_EVENT_PATTERN, subjects.WAKE_EVENT_PATTERN),
-        serves=(SLEEP_STATUS,),
-        consumes=(SLEEP_MEMORY_EVENTS,),
+        serves=(
+            *SLEEP_RPCS,
+            *ARCHIVE_RPCS,
+            *COLD_RPCS,
+            *(engine.ask(key) for key in engine.ON_REQUEST_ENGINES),
+            *(engine.health(key) for key in engine.ON_REQUEST_ENGINES),
+        ),
+        consumes=(SLEEP_MEMORY_EVENTS, SLEEP_WAKES),
     ),
     ServiceContract(
         "gateway",

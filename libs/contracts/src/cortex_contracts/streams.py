@@ -113,8 +113,20 @@ SLEEP_MEMORY_EVENTS: Final = Consumer(
     "Sleep learns what changed.",
     batch=32,
 )
+# A request to the receiver takes 15 s at most. What waits for another try counts as in flight: many may wait for one
+# receiver that is down without keeping the rest from being tried.
+SLEEP_WAKES: Final = Consumer(
+    "sleep-wakes",
+    EVENTS,
+    "sleep",
+    subjects.WAKE_EVENT_PATTERN,
+    "Wake events go out to the webhook.",
+    ack_wait_s=60.0,
+    max_ack_pending=256,
+    batch=4,
+)
 
-CONSUMERS: Final = (INGEST_CAPTURES, INGEST_SYNCS, SLEEP_MEMORY_EVENTS)
+CONSUMERS: Final = (INGEST_CAPTURES, INGEST_SYNCS, SLEEP_MEMORY_EVENTS, SLEEP_WAKES)
 
 
 def stream_for(subject: str) -> Stream:

@@ -60,6 +60,12 @@ class SleepPhase(StrEnum):
     """A phase of the background work that is reported as an event."""
 
     OBSERVE = "observe"
+    CONSOLIDATE = "consolidate"
+    DEDUPLICATE = "deduplicate"
+    DECAY = "decay"
+    RECONSOLIDATE = "reconsolidate"
+    DEMOTE = "demote"
+    MAINTAIN = "maintain"
 
 
 def token(value: str, what: str) -> str:
@@ -131,6 +137,11 @@ def sync_event(org: str, vault: str) -> str:
 def sleep_event(phase: SleepPhase, org: str, namespace: str) -> str:
     """Subject of a fact about the background work."""
     return f"{PREFIX}.evt.sleep.{phase.value}.{token(org, 'org')}.{token(namespace, 'namespace')}"
+
+
+def wake_event(org: str, namespace: str) -> str:
+    """Subject of something that a person should know now."""
+    return f"{PREFIX}.evt.wake.{token(org, 'org')}.{token(namespace, 'namespace')}"
 
 
 def key_event(org: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
@@ -57,14 +58,47 @@ class SyncEvent(Message):
     occurred_at: Timestamp
 
 
+class Observing(StrEnum):
+    """What goes on all the time: the phase of the background work that is no part of a run."""
+
+    OBSERVE = SleepPhase.OBSERVE.value
+
+
+class SleepRunState(StrEnum):
+    """How far a run of the background work on a namespace, or one phase of it, is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
 class SleepEvent(Message):
     """A phase of the background work finished a step for one namespace."""
 
     event_id: UUID
-    phase: SleepPhase
+    phase: Observing
     org: Token
     namespace: Token
     events_seen: int = Field(ge=0)
+    occurred_at: Timestamp
+
+
+class SleepRunEvent(Message):
+    """A phase of a run of the background work got on, or ended, for one namespace."""
+
+    event_id: UUID
+    run_id: UUID
+    phase: SleepPhase
+    org: Token
+    namespace: Token
+    state: SleepRunState
+    done: int = Field(default=0, ge=0, description="of `total`, in units of the phase")
+    total: int | None = Field(default=None, ge=0)
+    counts: dict[ShortText, int] = Field(default_factory=dict, max_length=32, description="what it did so far")
+    dry_run: bool = False
+    reason: ShortText | None = Field(default=None, description="why it failed")
     occurred_at: Timestamp
 
 
@@ -78,12 +112,28 @@ class KeyEvent(Message):
     occurred_at: Timestamp
 
 
+class WakeKind(StrEnum):
+    """What a person should know about."""
+
+    CONTRADICTION = "contradiction"
+    """A newer memory ended older ones that said otherwise."""
+    STALE = "stale"
+    """An important memory was neither used nor said again for long: is it still true?"""
+    PATTERN = "pattern"
+    """Several memories say something important together."""
+
+
 class WakeEvent(Message):
-    """Something a person should know now."""
+    """Something a person should know now. The same thing is told once."""
 
     event_id: UUID
     org: Token
     namespace: Token
     reason: ShortText
-    memory_id: UUID | None = None
+    memory_id: UUID | None = Field(default=None, description="the memory that it is about")
     occurred_at: Timestamp
+    kind: WakeKind | None = None
+    memory_ids: tuple[UUID, ...] = Field(default=(), max_length=32, description="those that it ended or is made of")
+    importance: Score | None = Field(default=None, description="of the most important of them")
+    entity: ShortText | None = Field(default=None, description="what most of them name; none for private ones")
+    preview: Preview = Field(default="", description="of `memory_id`; empty for a private one")

@@ -12,7 +12,10 @@ from cortex_contracts.rpc.recall import Query
 
 MEMORY = "memory"
 PAGES = "pages"
+ARCHIVE = "archive"
 BUILT_IN_ENGINES = (MEMORY, PAGES)
+ON_REQUEST_ENGINES = (ARCHIVE,)
+"""Built in as well, and asked only by a question that names them: they take seconds."""
 EXTERNAL_ENGINES = ("rag", "cbm", "serena", "memgraph", "inbox", "cognee")
 """What else is known by name (gateway contract section 1, and Cognee); there when it is configured."""
 

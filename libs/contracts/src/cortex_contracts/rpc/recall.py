@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
@@ -23,6 +23,9 @@ from cortex_contracts.messages.memory import MemoryType, MemoryView, Network, Vi
 from cortex_contracts.rpc.contract import Rpc
 
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000, pattern=NO_NUL)]
+
+CONTEXT_CHARS: Final = 20_000
+RecallContext = Annotated[str, StringConstraints(max_length=CONTEXT_CHARS, pattern=NO_NUL)]
 
 
 class RecallFilter(Message):
@@ -65,6 +68,10 @@ class RecallQuestion(Message):
     hop: bool | None = Field(
         default=None, description="go on to memories that share rare names with the best; none: as recall is configured"
     )
+    context: RecallContext | None = Field(
+        default=None, description="what the caller knows now: where it contradicts the answer, the memory is corrected"
+    )
+    facts: bool = Field(default=True, description="facts that sleep made of several memories come beside the memories")
 
 
 class RecallRequest(RecallQuestion):
@@ -148,6 +155,11 @@ class RecallReply(Message):
     time: TimeWindow | None = None
     cached: bool = False
     stages_ms: dict[str, float] = Field(default_factory=dict, description="with `explain`: time per stage")
+    facts: tuple[RecalledMemory, ...] = Field(
+        default=(),
+        description="what sleep made of several memories and answers as well, best first, in no memory's place; where "
+        "the filter names networks, types or sources they are among the memories instead",
+    )
 
 
 class GetRequest(Message):
@@ -197,6 +209,10 @@ class GetReply(Message):
     history: tuple[HistoryEntry, ...] = ()
     access_count: int = Field(default=0, ge=0)
     last_accessed_at: Timestamp | None = None
+    sources: tuple[UUID, ...] = Field(default=(), description="the memories that it was made of by sleep")
+    facts: tuple[UUID, ...] = Field(default=(), description="what sleep made of it, true or not any more")
+    summaries: dict[str, str] = Field(default_factory=dict, description="what is known about its entities, by name")
+    archived: bool = Field(default=False, description="it is in the cold tier: not recalled, found in the archive")
 
 
 class ContextQuestion(Message):
