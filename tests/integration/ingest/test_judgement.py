@@ -16,10 +16,8 @@ from cortex_contracts.errors import Unavailable
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.memory import MemoryDraft, Retained, Visibility
 from cortex_decision import Decision, Neighbour, Statement, Verdict
-from cortex_ingest.announcements import Announcements
 from cortex_ingest.changes import Changes
 from cortex_ingest.judgement import NO_OPINION, Judgement
-from cortex_ingest.neighbourhood import Vector
 from cortex_ingest.retain import Retain
 from cortex_providers.classifier import BuiltinClassifier, Classifier, open_classifier
 from cortex_providers.engine import Engine, EngineConfig, open_engine
@@ -33,6 +31,8 @@ from cortex_testkit import cognee_server, language_model_server
 from cortex_testkit.cognee_server import CogneeServer
 from cortex_testkit.language_model_server import MODEL, Asked, LanguageModelServer, error
 from cortex_testkit.postgres_server import PostgresDatabase
+from cortex_writing.announcements import Announcements
+from cortex_writing.neighbourhood import Vector
 
 ME = Principal(org="local", subject="me")
 YOU = Principal(org="local", subject="you")

@@ -9,11 +9,11 @@ import pytest
 from cortex_contracts.errors import CortexError, ErrorCode, Permanent, Unavailable
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.memory import MemoryDraft, Retained
-from cortex_ingest.announcements import Announcements
 from cortex_ingest.retain import Retain
 from cortex_providers.embedder import TextKind, Vectors
 from cortex_store.database import Database
 from cortex_testkit.postgres_server import PostgresDatabase
+from cortex_writing.announcements import Announcements
 
 READER = Principal(org="local", subject="reader", writable=("own",))
 

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from cortex_contracts.errors import CortexError, Permanent, Unavailable
-from cortex_ingest.patience import Patience
 from cortex_providers.language_model import UnfitAnswer
+from cortex_writing.patience import Patience
 
 
 class Helper:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex_ranking.fusion import Scored
 from cortex_recall.entity_hop import FACTOR, factor, rarity, score
-from cortex_recall.fusion import Scored
 from cortex_store.entity_relations import Path
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_recall.fusion import Recipe
+from cortex_ranking.fusion import Recipe
 from cortex_recall.page_ranking import RankedPage, normalised, ranked
 from cortex_store.page_search import PageCandidate, PagesFound
 

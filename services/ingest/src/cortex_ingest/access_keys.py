@@ -22,13 +22,13 @@ from cortex_contracts.rpc.keys import (
     RevokeKeyRequest,
     Role,
 )
-from cortex_ingest.ports import Transactions, Unscoped
 from cortex_runtime import outbox
 from cortex_runtime.worker import Worker
 from cortex_store import access_keys, grants
 from cortex_store.connection import Connection
 from cortex_store.grants import Grant
 from cortex_store.ids import uuid7
+from cortex_writing.ports import Transactions, Unscoped
 
 MOST_USES: Final = 10_000
 """Keys whose use waits to be recorded; the uses of more are not."""

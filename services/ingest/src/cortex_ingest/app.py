@@ -21,7 +21,6 @@ from cortex_contracts.rpc.pages import DELETE_PAGE, IMPORT_PAGE, PUT_PAGE, SYNC,
 from cortex_contracts.rpc.usage import RECORD_USAGE, USAGE
 from cortex_contracts.streams import INGEST_CAPTURES, INGEST_SYNCS
 from cortex_ingest.access_keys import AccessKeys, KeyUses
-from cortex_ingest.announcements import Announcements
 from cortex_ingest.awaited_passages import AwaitedPassages
 from cortex_ingest.captures import Captures, redacted_body
 from cortex_ingest.changes import Changes
@@ -58,6 +57,7 @@ from cortex_runtime.service import Service
 from cortex_runtime.settings_vaults import VaultSource
 from cortex_store.database import Database
 from cortex_store.embedding import RecordedModel
+from cortex_writing.announcements import Announcements
 
 
 def build(settings: IngestSettings) -> Service:

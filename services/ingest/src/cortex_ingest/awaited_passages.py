@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from cortex_ingest.ports import PassageEmbedder
 from cortex_providers.embedder import TextKind, Vectors
+from cortex_writing.ports import PassageEmbedder
 
 AT_ONCE: Final = 4
 MAX_APART: Final = 64

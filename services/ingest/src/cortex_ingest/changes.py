@@ -11,18 +11,18 @@ from cortex_contracts.messages.base import Principal
 from cortex_contracts.rpc.ingest import Changed, Improved
 from cortex_contracts.subjects import MemoryOp
 from cortex_decision import importance
-from cortex_ingest import journal
-from cortex_ingest.announcements import Announcements
-from cortex_ingest.ports import PassageEmbedder, Transactions
-from cortex_ingest.reading import Reader
-from cortex_ingest.retain import previous_turn
-from cortex_ingest.verdicts import link
 from cortex_ingest.write_access import require_write
 from cortex_providers.embedder import TextKind
 from cortex_providers.engine import BuiltinEngine, Engine
 from cortex_store import entities, entity_relations, grants, indexed_text, memories, memory_index
 from cortex_store.connection import Connection
 from cortex_store.memories import Memory
+from cortex_writing import journal
+from cortex_writing.announcements import Announcements
+from cortex_writing.ports import PassageEmbedder, Transactions
+from cortex_writing.reading import Reader
+from cortex_writing.remembering import end_derived, link
+from cortex_writing.turns import previous_turn
 
 
 class Changes:
@@ -43,16 +43,18 @@ class Changes:
         self._reader = Reader(engine or BuiltinEngine())
 
     async def forget(self, principal: Principal, memory_id: UUID) -> Changed:
-        """A memory stops being true now; it stays, with its history. Idempotent.
+        """A memory stops being true now, and what sleep made of it; it stays, with its history. Idempotent.
 
         Raises:
             Permanent: there is no such memory for the principal, or it may not write it.
         """
         async with self._database.transaction(principal) as connection:
             memory = await _writable(connection, memory_id)
-            changed = await memories.invalidate(connection, memory_id, datetime.now(UTC))
+            now = datetime.now(UTC)
+            changed = await memories.invalidate(connection, memory_id, now)
             if changed:
                 await journal.record(connection, principal, MemoryOp.FORGET, memory.namespace, memory_id)
+                await end_derived(connection, principal, (memory_id,), now)
             state = await _writable(connection, memory_id)
         await self._announcements.changed(principal.org, (memory.namespace,))
         return Changed(
@@ -105,6 +107,9 @@ class Changes:
                 reference_age_days=max(0.0, (datetime.now(UTC) - memory.valid_at).total_seconds() / 86_400),
             )
             async with self._database.transaction(principal) as connection:
+                if not await memories.lock(connection, [memory_id]):
+                    unknown.append(memory_id)
+                    continue
                 await memory_index.index(
                     connection, memory_id, indexed_text.document(memory, memory.valid_at), vector, self._embedder.model
                 )
@@ -112,7 +117,7 @@ class Changes:
                 await entity_relations.remove(connection, memory_id)
                 await link(connection, memory_id, memory.namespace, extraction)
                 # What somebody asked to remember, or what was new when it came, stays as important as it was.
-                await memories.set_importance(connection, memory_id, max(score, memory.importance))
+                await memories.raise_importance(connection, memory_id, score)
                 await journal.record(connection, principal, MemoryOp.IMPROVE, memory.namespace, memory_id)
                 if recorded is not None:
                     await recorded(connection, memory_id)
@@ -138,4 +143,6 @@ async def _writable(connection: Connection, memory_id: UUID) -> Memory:
     if memory is None:
         raise Permanent("there is no such memory", code=ErrorCode.NOT_FOUND)
     await require_write(connection, memory.namespace)
+    if not await memories.lock(connection, [memory_id]):
+        raise Permanent("the memory has just gone to the cold tier, where it stays as it is", code=ErrorCode.NOT_FOUND)
     return memory

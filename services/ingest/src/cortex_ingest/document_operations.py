@@ -23,9 +23,9 @@ from cortex_ingest.documents import Documents
 from cortex_ingest.intake import take_in_document
 from cortex_ingest.operation_worker import Work
 from cortex_ingest.operations import Operations
-from cortex_ingest.ports import Transactions
 from cortex_ingest.write_access import require_write
 from cortex_store import staged_parts
+from cortex_writing.ports import Transactions
 
 MOST_STAGED: Final = 4 * MOST_PARTS
 """Parts of one subject that may wait."""

@@ -18,26 +18,27 @@ from typing import Final
 from uuid import UUID
 
 from cortex_contracts.errors import ErrorCode, Permanent, Retryable
-from cortex_contracts.messages.base import Principal, preview
+from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.documents import DocumentDraft, DocumentForgotten, DocumentRetained
-from cortex_contracts.messages.memory import RedactionCounts, Visibility, WriteDecision
+from cortex_contracts.messages.memory import RedactionCounts, Visibility
 from cortex_contracts.subjects import MemoryOp
 from cortex_decision import importance
-from cortex_ingest import journal
-from cortex_ingest.announcements import Announcements
 from cortex_ingest.intake import take_in_document
-from cortex_ingest.ports import PassageEmbedder, Transactions
-from cortex_ingest.reading import Reader
 from cortex_ingest.segments import Segment, segments
-from cortex_ingest.verdicts import link
 from cortex_ingest.write_access import require_write
 from cortex_providers.embedder import TextKind
 from cortex_providers.engine import BuiltinEngine, Engine
-from cortex_store import documents, entities, indexed_text, memories, memory_index
+from cortex_store import documents, entities, indexed_text
 from cortex_store.connection import Connection
 from cortex_store.documents import Document, Kind, Place, StoredPlace
 from cortex_store.ids import uuid7
 from cortex_store.memories import NewMemory
+from cortex_writing import journal
+from cortex_writing.announcements import Announcements
+from cortex_writing.neighbourhood import Vector
+from cortex_writing.ports import PassageEmbedder, Transactions
+from cortex_writing.reading import Reader
+from cortex_writing.remembering import remember
 
 BATCH: Final = 64
 """Chunks that are embedded and committed together; a crash costs at most this much work."""
@@ -193,21 +194,9 @@ class Documents:
                 if matched[ordinal] is not None:
                     continue
                 chunk = _chunk(text, ordinal, ids[ordinal], current.kind)
-                await memories.insert(connection, chunk)
                 words = indexed_text.document(chunk, chunk.valid_at)
-                await memory_index.index(connection, chunk.id, words, vector, self._embedder.model)
-                await link(connection, chunk.id, chunk.namespace, extraction)
-                await journal.record(
-                    connection,
-                    principal,
-                    MemoryOp.RETAIN,
-                    chunk.namespace,
-                    chunk.id,
-                    decision=WriteDecision.ADD,
-                    importance=chunk.importance,
-                    source_kind=chunk.source_kind,
-                    preview=preview(chunk.content) if chunk.visibility is not Visibility.PRIVATE else "",
-                )
+                embedding = Vector(vector, self._embedder.model)
+                await remember(connection, principal, chunk, words, embedding, extraction)
                 places.append(_place(text, ordinal, chunk.id))
             await documents.add(connection, text.document, places, None)
         await self._announcements.changed(principal.org, (draft.namespace,))

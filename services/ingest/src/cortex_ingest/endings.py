@@ -6,12 +6,13 @@ from typing import Final
 
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.subjects import MemoryOp
-from cortex_ingest import journal
 from cortex_ingest.indexing import Database
-from cortex_ingest.ports import Invalidation
 from cortex_runtime.worker import Worker
 from cortex_store import endings, memories
 from cortex_store.endings import Ending
+from cortex_writing import journal
+from cortex_writing.ports import Invalidation
+from cortex_writing.remembering import end_derived
 
 BATCH: Final = 100
 
@@ -43,5 +44,6 @@ class Endings(Worker):
             if not await memories.invalidate(connection, memory.id, ending.at, successor.id):
                 return True
             await journal.record(connection, principal, MemoryOp.FORGET, memory.namespace, memory.id)
+            await end_derived(connection, principal, (memory.id,), ending.at)
         await self._invalidation.bump(principal.org, memory.namespace)
         return True

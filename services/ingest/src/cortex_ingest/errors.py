@@ -3,7 +3,8 @@
 CortexError (cortex_contracts)
 ├── Retryable
 │   ├── RepositoryUnreachable   git could not fetch: the network, the server or the credentials
-│   └── VaultBusy               another replica is syncing this vault
+│   ├── VaultBusy               another replica is syncing this vault
+│   └── WentCold                what a draft was compared with left the hot tier meanwhile
 └── Permanent
     ├── UnknownVault            no vault of that name is configured
     ├── BranchMissing           the repository has no such branch (any more)
@@ -23,6 +24,10 @@ class RepositoryUnreachable(Retryable):
 
 class VaultBusy(Retryable):
     """Another replica is syncing this vault; what it does not see, the next delivery finds."""
+
+
+class WentCold(Retryable):
+    """A memory that a draft was compared with has left the hot tier: the draft is decided on again."""
 
 
 class UnknownVault(Permanent):

@@ -8,13 +8,13 @@ from itertools import groupby
 from typing import Final, Protocol
 
 from cortex_contracts.messages.base import Principal
-from cortex_ingest.ports import Invalidation, PassageEmbedder, Transactions, Unscoped
-from cortex_ingest.retain import previous_turn
 from cortex_providers.embedder import TextKind
 from cortex_runtime.worker import Worker
 from cortex_store import indexed_text, memories, memory_index
 from cortex_store.embedding import require_recorded
 from cortex_store.memory_index import Waiting
+from cortex_writing.ports import Invalidation, PassageEmbedder, Transactions, Unscoped
+from cortex_writing.turns import previous_turn
 
 BATCH: Final = 64
 LEASE: Final = timedelta(minutes=5)
@@ -64,8 +64,11 @@ class Indexer(Worker):
                     await memory_index.index(connection, one.memory, document, None, None)
         vectors = await self._embedder.embed(texts, TextKind.PASSAGE)
         async with self._database.transaction(principal) as connection:
+            # Another replica may have finished some of them, and they may have gone cold.
+            there = await memories.lock(connection, list(found))
             for memory_id, vector in zip(found, vectors, strict=True):
-                await memory_index.add_vector(connection, memory_id, vector, self._embedder.model)
+                if memory_id in there:
+                    await memory_index.add_vector(connection, memory_id, vector, self._embedder.model)
         for namespace in {memory.namespace for memory in found.values()}:
             await self._invalidation.bump(principal.org, namespace)
 

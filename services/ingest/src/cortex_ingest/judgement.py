@@ -17,14 +17,15 @@ from uuid import UUID
 from cortex_contracts.errors import CortexError
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.memory import MemoryDraft
-from cortex_decision import Decision, Neighbour, Verdict, candidates, decide, veto
-from cortex_ingest import neighbourhood
-from cortex_ingest.neighbourhood import Neighbourhood, Vector
-from cortex_ingest.patience import Patience
-from cortex_ingest.ports import Transactions
+from cortex_decision import Decision, Neighbour, Statement, Verdict, candidates, decide, veto
+from cortex_ingest.intake import said_at
 from cortex_providers.classifier import Classifier
 from cortex_runtime import logs
 from cortex_store import memory_index
+from cortex_writing import neighbourhood
+from cortex_writing.neighbourhood import Neighbourhood, Vector
+from cortex_writing.patience import Patience
+from cortex_writing.ports import Transactions
 
 CLASSIFY_S: Final = 12.0
 """For one answer, all attempts together: `retain` has 30 s and a capture is delivered again after 30 s."""
@@ -68,9 +69,9 @@ class Judgement:
         costs nothing."""
         if self._classifier.local:
             return NO_OPINION
-        statement = neighbourhood.statement(draft)
+        statement = _statement(draft, principal.subject)
         async with self._database.transaction(principal) as connection:
-            near = await neighbourhood.find(connection, principal, draft, document, vector, repeats_only=False)
+            near = await neighbourhood.find(connection, draft, document, vector, owner=principal.subject)
         if decide(statement, near.neighbours) != Verdict(Decision.ADD):
             return NO_OPINION
         offered = candidates(statement, near.neighbours)
@@ -88,9 +89,9 @@ class Judgement:
             return Opinion(note=f"built-in rules: {error.message}")
         return Opinion(verdict, offered, _state(near))
 
-    async def verdict(self, draft: MemoryDraft, near: Neighbourhood, opinion: Opinion) -> Verdict:
-        """What the draft does to its neighbours. Call it inside of the transaction that found them."""
-        statement = neighbourhood.statement(draft)
+    async def verdict(self, subject: str, draft: MemoryDraft, near: Neighbourhood, opinion: Opinion) -> Verdict:
+        """What the draft of `subject` does to its neighbours. Call it inside of the transaction that found them."""
+        statement = _statement(draft, subject)
         if self._classifier.local:
             return await self._classifier.classify(statement, near.neighbours)
         rules = decide(statement, near.neighbours)
@@ -110,6 +111,21 @@ def noted(verdict: Verdict, note: str) -> Verdict:
     """The verdict with a note behind its reason, cut where a reply has no room for it."""
     reason = f"{verdict.reason}; {note}" if note else verdict.reason
     return replace(verdict, reason=reason if len(reason) <= MAX_REASON else f"{reason[: MAX_REASON - 1]}…")
+
+
+def _statement(draft: MemoryDraft, subject: str) -> Statement:
+    """A draft of `subject` as the decision sees it."""
+    speaker, session = neighbourhood.voice(draft.speaker, draft.session, subject)
+    return Statement(
+        id=None,
+        text=draft.content,
+        valid_at=said_at(draft),
+        speaker=speaker,
+        session=session,
+        assertions=draft.assertions,
+        source_kind=draft.source_kind,
+        explicit=draft.explicit,
+    )
 
 
 def _state(near: Neighbourhood) -> frozenset[tuple[UUID | None, bool]]:

@@ -24,9 +24,9 @@ from cortex_contracts.rpc.ingest import (
 )
 from cortex_ingest.changes import Changes
 from cortex_ingest.operation_kinds import ImproveKind, RetainBatchKind
-from cortex_ingest.ports import Transactions
 from cortex_ingest.retain import Retain
 from cortex_store import grants, memory_index
+from cortex_writing.ports import Transactions
 
 
 class MemoryRpc:

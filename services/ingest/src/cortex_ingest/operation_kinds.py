@@ -15,13 +15,13 @@ from cortex_ingest.changes import Changes
 from cortex_ingest.intake import Intake, take_in
 from cortex_ingest.operation_worker import Stopped, Work
 from cortex_ingest.operations import Operations
-from cortex_ingest.ports import Transactions
 from cortex_ingest.retain import Retain
 from cortex_ingest.write_access import require_write
 from cortex_runtime.rpc import error_body
 from cortex_store import operation_leases
 from cortex_store.connection import Connection
 from cortex_store.operation_leases import Item, LeaseLost
+from cortex_writing.ports import Transactions
 
 SLICE: Final = 16
 """Items that are embedded together: a few seconds of work on two cores (ADR 0013), which a crash repeats."""

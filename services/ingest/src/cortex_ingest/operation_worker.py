@@ -16,13 +16,13 @@ from cortex_contracts.errors import CortexError, ErrorBody
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.rpc.operations import OperationItem
 from cortex_ingest import operation_states
-from cortex_ingest.ports import Transactions, Unscoped
 from cortex_runtime import logs
 from cortex_runtime.rpc import error_body
 from cortex_runtime.worker import Worker
 from cortex_store import operation_leases, operations, staged_parts
 from cortex_store.connection import Connection
 from cortex_store.operation_leases import Item, Leased, LeaseLost
+from cortex_writing.ports import Transactions, Unscoped
 
 AT_ONCE: Final = 2
 """Operations that one replica works on at a time; more would wait for the same embedder."""

@@ -11,11 +11,11 @@ from cortex_contracts.errors import ErrorBody, ErrorCode, InvalidMessage, Perman
 from cortex_contracts.messages.base import Message, Principal
 from cortex_contracts.rpc import operations as rpc
 from cortex_ingest import operation_states
-from cortex_ingest.ports import Transactions
 from cortex_store import operations, staged_parts
 from cortex_store.connection import Connection
 from cortex_store.ids import uuid7
 from cortex_store.operations import Operation, Outcome
+from cortex_writing.ports import Transactions
 
 MOST_OPEN: Final = 100
 """Operations of one subject that may be queued or running: each keeps what it was given."""

@@ -9,12 +9,12 @@ from typing import Final
 
 from cortex_contracts.errors import Permanent
 from cortex_ingest.markdown import Document
-from cortex_ingest.ports import PassageEmbedder
 from cortex_providers.embedder import ModelMismatch, TextKind
 from cortex_runtime import logs
 from cortex_store import indexed_text
 from cortex_store.embedding import Embedding
 from cortex_store.pages import NewChunk, NewPage
+from cortex_writing.ports import PassageEmbedder
 
 SLICE: Final = 64
 """Texts of one call of the embedder, whatever page they are of: four requests of the driver, so that a server with

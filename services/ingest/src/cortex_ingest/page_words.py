@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from cortex_ingest.ports import Transactions, Unscoped
 from cortex_runtime.worker import Worker
 from cortex_store import page_chunks
+from cortex_writing.ports import Transactions, Unscoped
 
 BATCH: Final = 100
 

@@ -22,13 +22,13 @@ from cortex_ingest import markdown, page_drafts, page_import
 from cortex_ingest.links import in_fields
 from cortex_ingest.markdown import Document
 from cortex_ingest.page_drafts import Placed
-from cortex_ingest.ports import PassageEmbedder, Transactions
 from cortex_ingest.write_access import require_vault
 from cortex_runtime import outbox
 from cortex_store import links, page_files, page_views, pages
 from cortex_store.connection import Connection
 from cortex_store.ids import uuid7
 from cortex_store.pages import Page
+from cortex_writing.ports import PassageEmbedder, Transactions
 
 MAX_VIEW_BYTES: Final = 1_000_000
 """A page has to fit into a message of 1 MiB with its envelope; a longer one could be written but not be shown."""

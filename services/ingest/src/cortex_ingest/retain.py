@@ -13,13 +13,9 @@ from typing import Final
 from cortex_contracts.errors import CortexError, Permanent
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.memory import MemoryDraft, Retained
-from cortex_ingest import neighbourhood
-from cortex_ingest.announcements import Announcements
+from cortex_ingest.errors import WentCold
 from cortex_ingest.intake import Intake, said_at, take_in
 from cortex_ingest.judgement import NO_OPINION, Judgement, noted
-from cortex_ingest.neighbourhood import Vector
-from cortex_ingest.ports import PassageEmbedder, Transactions
-from cortex_ingest.reading import Reader, Reading
 from cortex_ingest.verdicts import carry_out
 from cortex_ingest.write_access import require_write
 from cortex_providers.classifier import BuiltinClassifier, Classifier
@@ -29,7 +25,12 @@ from cortex_runtime import inbox
 from cortex_store import indexed_text, memories, memory_index
 from cortex_store.connection import Connection
 from cortex_store.embedding import Embedding
-from cortex_store.memories import Memory, NewMemory
+from cortex_writing import neighbourhood
+from cortex_writing.announcements import Announcements
+from cortex_writing.neighbourhood import Vector
+from cortex_writing.ports import PassageEmbedder, Transactions
+from cortex_writing.reading import Reader, Reading
+from cortex_writing.turns import previous_turn
 
 BATCH_ASK_S: Final = 100.0
 """For which an engine, and then a classifier, is asked about a batch; `retain_batch` has 300 s."""
@@ -201,33 +202,35 @@ class Retain:
         opinion = NO_OPINION
         if decided:
             opinion = await self._judgement.ask(principal, draft, document, vector, until=until)
-        async with self._database.transaction(principal) as connection:
-            if delivered is not None and not await inbox.claim(connection, delivered.consumer, delivered.message_id):
-                return None
-            await require_write(connection, draft.namespace)
-            await memory_index.lock_content(connection, draft.namespace, document.content)
-            near = await neighbourhood.find(connection, principal, draft, document, vector, repeats_only=not decided)
-            verdict = noted(await self._judgement.verdict(draft, near, opinion), reading.note)
-            retained = await carry_out(
-                connection, principal, intake, document, vector, near, verdict, reading.extraction
-            )
-            if recorded is not None:
-                await recorded(connection, retained)
-        if announce:
+
+        async def write() -> Retained | None:
+            async with self._database.transaction(principal) as connection:
+                if delivered is not None and not await inbox.claim(
+                    connection, delivered.consumer, delivered.message_id
+                ):
+                    return None
+                await require_write(connection, draft.namespace)
+                await memory_index.lock_content(connection, draft.namespace, document.content)
+                near = await neighbourhood.find(
+                    connection, draft, document, vector, owner=principal.subject, repeats_only=not decided
+                )
+                verdict = noted(await self._judgement.verdict(principal.subject, draft, near, opinion), reading.note)
+                if len(await memories.lock(connection, verdict.targets)) < len(set(verdict.targets)):
+                    raise WentCold("what this was compared with has just gone to the cold tier")
+                retained = await carry_out(
+                    connection, principal, intake, document, vector, near, verdict, reading.extraction
+                )
+                if recorded is not None:
+                    await recorded(connection, retained)
+                return retained
+
+        try:
+            retained = await write()
+        except WentCold:
+            retained = await write()
+        if announce and retained is not None:
             await self._announcements.changed(principal.org, (draft.namespace,))
         return retained
-
-
-async def previous_turn(connection: Connection, said: MemoryDraft | NewMemory | Memory) -> Memory | None:
-    """The stored turn before one of a session, the latest if there are more, among those with the same readers: what
-    others read must not be made of what is private. A chunk of a document has headings instead, and changes without
-    the one before it. A reindexing reads the same (`cortex_infra.reindex`)."""
-    if said.session is None or not said.turn or (isinstance(said, Memory | NewMemory) and said.document is not None):
-        return None
-    before = await memory_index.turns(connection, said.namespace, said.session, said.turn - 1, said.turn - 1)
-    found = await memories.by_ids(connection, before)
-    alike = [found[one] for one in before if one in found and found[one].visibility is said.visibility]
-    return alike[-1] if alike else None
 
 
 def _attempt(draft: MemoryDraft, principal: Principal) -> Intake | CortexError:

@@ -12,9 +12,9 @@ from typing import Final, Protocol
 
 from cortex_contracts.errors import CortexError
 from cortex_ingest import page_drafts
-from cortex_ingest.ports import PassageEmbedder, Transactions, Unscoped
 from cortex_runtime import logs
 from cortex_store import page_chunks, vaults
+from cortex_writing.ports import PassageEmbedder, Transactions, Unscoped
 
 RETRY_S: Final = 60.0
 """After a sweep that could not be finished."""

@@ -13,11 +13,11 @@ from cortex_contracts.rpc.pages import SyncQueued, SyncRequest, SyncStates, Sync
 from cortex_ingest import handlers
 from cortex_ingest.errors import UnknownVault
 from cortex_ingest.poll import Publisher
-from cortex_ingest.ports import Transactions
 from cortex_ingest.write_access import require_vault
 from cortex_runtime.settings_vaults import VaultSource
 from cortex_store import pages, vaults
 from cortex_store.ids import uuid7
+from cortex_writing.ports import Transactions
 
 PAUSE_S: Final = 0.2
 """Between two commands for one vault. Who asks meanwhile waits for the next one, which begins after all of them asked:

@@ -12,9 +12,9 @@ from cortex_contracts.rpc.usage import (
     UsageRequest,
     UsageTotal,
 )
-from cortex_ingest.ports import Transactions
 from cortex_runtime.inbox import claim
 from cortex_store import usage
+from cortex_writing.ports import Transactions
 
 CONSUMER = "ingest-usage"
 """Whose inbox the batches are claimed in."""

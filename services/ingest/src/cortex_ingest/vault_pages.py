@@ -12,7 +12,6 @@ from cortex_contracts.messages.base import preview
 from cortex_contracts.messages.events import PageEvent, SyncEvent
 from cortex_contracts.subjects import PageOp
 from cortex_ingest.errors import VaultBusy
-from cortex_ingest.ports import Transactions
 from cortex_runtime import inbox, outbox
 from cortex_store import page_files, pages, vaults
 from cortex_store.connection import Connection
@@ -21,6 +20,7 @@ from cortex_store.errors import SlugTaken
 from cortex_store.ids import uuid7
 from cortex_store.pages import NewPage, PageKey
 from cortex_store.vaults import PageFailure, SyncResult, Vault
+from cortex_writing.ports import Transactions
 
 INBOX: Final = "syncs"
 AGAIN: Final = "again"

@@ -24,7 +24,6 @@ from cortex_ingest import markdown, page_drafts
 from cortex_ingest.errors import BranchMissing, UnreadablePage, VaultBusy
 from cortex_ingest.git_repository import Blob
 from cortex_ingest.page_drafts import Placed
-from cortex_ingest.ports import PassageEmbedder
 from cortex_ingest.vault_pages import VaultPages
 from cortex_ingest.vault_plan import MAX_PAGE_BYTES, Claims, Plan, fingerprint, plan
 from cortex_runtime import logs
@@ -32,6 +31,7 @@ from cortex_store.embedding import Embedding
 from cortex_store.errors import SlugTaken
 from cortex_store.pages import NewPage, PageKey
 from cortex_store.vaults import PageFailure, SyncResult, Vault
+from cortex_writing.ports import PassageEmbedder
 
 WHOLE_VAULT: Final = "."
 """The path of a failure that concerns no single page."""

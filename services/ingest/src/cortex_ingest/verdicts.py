@@ -10,14 +10,15 @@ from cortex_contracts.messages.base import Principal, preview
 from cortex_contracts.messages.memory import Retained, Visibility, WriteDecision
 from cortex_contracts.subjects import MemoryOp
 from cortex_decision import Verdict, importance
-from cortex_ingest import journal
 from cortex_ingest.intake import Intake, said_at
-from cortex_ingest.neighbourhood import Neighbourhood, Vector
 from cortex_providers.engine import Extraction
-from cortex_store import endings, entities, entity_relations, memories, memory_index, occurrences
+from cortex_store import endings, memory_index, occurrences
 from cortex_store.connection import Connection
 from cortex_store.ids import uuid7
 from cortex_store.memories import NewMemory
+from cortex_writing import journal
+from cortex_writing.neighbourhood import Neighbourhood, Vector
+from cortex_writing.remembering import remember
 
 SKEW: Final = timedelta(minutes=5)
 """How far another clock may be ahead: what is further ahead is announced, and changes nothing before its time."""
@@ -57,6 +58,17 @@ async def carry_out(
             ),
         )
         memory_id, score, embedded = repeated.id, repeated.importance, True
+        await journal.record(
+            connection,
+            principal,
+            MemoryOp.RETAIN,
+            draft.namespace,
+            memory_id,
+            decision=decision,
+            importance=score,
+            source_kind=draft.source_kind,
+            preview=preview(draft.content) if draft.visibility is not Visibility.PRIVATE else "",
+        )
     else:
         memory_id = uuid7()
         score = importance(
@@ -88,30 +100,16 @@ async def carry_out(
             invalid_at=None if ends is None or announced else max(ends, when),
             superseded_by=None if ends is None or announced else verdict.superseded_by,
         )
-        await memories.insert(connection, memory)
-        embedded = await memory_index.index(connection, memory_id, document, vector.embedding, vector.model)
-        await link(connection, memory_id, draft.namespace, extraction)
+        ahead = when > now + SKEW
+        remembered = await remember(
+            connection, principal, memory, document, vector, extraction, supersedes=() if ahead else verdict.targets
+        )
+        embedded, superseded = remembered.embedded, remembered.superseded
         if announced and ends is not None and verdict.superseded_by is not None:
             await endings.announce(connection, memory_id, verdict.superseded_by, ends)
-        if when > now + SKEW:
+        if ahead:
             for old in verdict.targets:
                 await endings.announce(connection, old, memory_id, when)
-        else:
-            superseded = tuple(
-                [old for old in verdict.targets if await memories.invalidate(connection, old, when, memory_id)]
-            )
-    await journal.record(
-        connection,
-        principal,
-        MemoryOp.RETAIN,
-        draft.namespace,
-        memory_id,
-        decision=decision,
-        importance=score,
-        source_kind=draft.source_kind,
-        preview=preview(draft.content) if draft.visibility is not Visibility.PRIVATE else "",
-        superseded=superseded,
-    )
     return Retained(
         memory_id=memory_id,
         decision=decision,
@@ -121,11 +119,3 @@ async def carry_out(
         redactions=intake.redactions,
         embedded=embedded,
     )
-
-
-async def link(connection: Connection, memory_id: UUID, namespace: str, extraction: Extraction) -> None:
-    """Link a memory to what it names and to who says it, and record how it says these stand to each other."""
-    named = [entities.Named(one.key, one.name, one.kind, one.role) for one in extraction.entities]
-    await entities.link(connection, memory_id, namespace, named)
-    related = [entity_relations.Related(one.subject, one.predicate, one.object) for one in extraction.relations]
-    await entity_relations.put(connection, memory_id, namespace, related)

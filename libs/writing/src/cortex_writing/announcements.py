@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from cortex_ingest.ports import Invalidation
+from cortex_writing.ports import Invalidation
 
 
 class Announcements:

@@ -1,4 +1,4 @@
-"""What ingest needs of a database, of an embedder and of the cache."""
+"""What who writes memories needs of a database, of an embedder and of the cache."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cortex_ranking.passage import snippet, title
 from cortex_recall.page_engine import last_seen
-from cortex_recall.passage import snippet, title
 
 SYNCED = datetime(2026, 11, 30, 12, tzinfo=UTC)
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from structlog.testing import capture_logs
 
-from cortex_recall import calibration
+from cortex_ranking import calibration
+from cortex_ranking.calibration import NEAREST, NEUTRAL, OWN_SHARE, Backgrounds
+from cortex_ranking.fusion import Evidence, Recipe, fuse
 from cortex_recall.app import build
-from cortex_recall.calibration import NEAREST, NEUTRAL, OWN_SHARE, Backgrounds
 from cortex_recall.config import RecallSettings
-from cortex_recall.fusion import Evidence, Recipe, fuse
 from cortex_runtime.settings import SettingsError, read
 
 LATIN, ARABIC = 1, 2

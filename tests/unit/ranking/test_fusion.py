@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_recall.fusion import RRF_K, Evidence, Recipe, fuse, rrf, salient
+from cortex_ranking.fusion import RRF_K, Evidence, Recipe, fuse, rrf, salient
 
 BEST = 10.0
 ids = st.integers(1, 10**6).map(lambda number: UUID(int=number))

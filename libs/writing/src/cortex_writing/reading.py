@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from cortex_contracts.errors import CortexError, Unavailable
-from cortex_ingest.patience import Patience
 from cortex_providers.engine import BuiltinEngine, Engine, EngineText, Extraction
 from cortex_runtime import logs
 from cortex_store import indexed_text
+from cortex_writing.patience import Patience
 
 READ_S: Final = 12.0
-"""For the texts of one write, all attempts together (see `judgement.CLASSIFY_S`)."""
+"""For the texts of one write, all attempts together: `retain` has 30 s, and a classifier wants as long."""
 
 log = logs.get(__name__)
 
