@@ -27,7 +27,7 @@ BUCKET: Final = "cortex"
 # Who brings one of these needs no server of ours. NATS and PostgreSQL are always ours in embedded mode.
 _REPLACEABLE: Final = {
     cache.NAME: ("CORTEX_CACHE_URL",),
-    objects.NAME: ("CORTEX_COLD_STORE_ENDPOINT", "COLD_STORE_ENDPOINT"),
+    objects.NAME: ("CORTEX_COLD_STORE_ENDPOINT", "COLD_STORE_ENDPOINT", "CORTEX_COLD_STORE_WAREHOUSE"),
     embedder.NAME: ("CORTEX_EMBEDDINGS_URL", "TEI_EMBEDDINGS_URL"),
 }
 

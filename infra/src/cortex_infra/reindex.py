@@ -44,7 +44,7 @@ _LOCK: Final = 0x7265_696E_6465_78  # "reindex"
 QUEUED: Final = """
 SELECT id, memory FROM reindex.queue WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
 """
-# The turn before is the one that ingest takes (cortex_ingest.retain.previous_turn): the latest live one with the same
+# The turn before is the one that ingest takes (cortex_writing.turns.previous_turn): the latest live one with the same
 # readers; a chunk of a document has none.
 TEXTS: Final = """
 SELECT w.memory, m.content, m.speaker, m.metadata, b.content AS content_before, b.speaker AS speaker_before,

@@ -38,7 +38,7 @@ _CACHE: Final = frozenset({"CORTEX_CACHE_URL"})
 _EMBEDDINGS: Final = frozenset(f"CORTEX_EMBEDDINGS_{part}" for part in ("URL", "MODEL", "DIMENSION", "API_KEY"))
 _DATABASE: Final = frozenset({"CORTEX_DATABASE_URL"})
 _COLD_STORE: Final = frozenset(
-    f"CORTEX_COLD_STORE_{part}" for part in ("ENDPOINT", "BUCKET", "REGION", "ACCESS_KEY", "SECRET_KEY")
+    f"CORTEX_COLD_STORE_{part}" for part in ("ENDPOINT", "BUCKET", "REGION", "ACCESS_KEY", "SECRET_KEY", "CATALOG")
 )
 
 SERVICES: Final = (
@@ -60,7 +60,14 @@ SERVICES: Final = (
     Service("webhook", 9892, frozenset({"CORTEX_WEBHOOK_SECRETS"})),
     Service("ingest", 9893, _DATABASE | _CACHE | _EMBEDDINGS),
     Service("recall", 9894, _DATABASE | _CACHE | _EMBEDDINGS),
-    Service("sleep", 9895, frozenset({"CORTEX_SLEEP_DATABASE_URL"}) | _CACHE | _EMBEDDINGS | _COLD_STORE),
+    Service(
+        "sleep",
+        9895,
+        frozenset({"CORTEX_SLEEP_DATABASE_URL", "CORTEX_WAKE_WEBHOOK_URL", "CORTEX_WAKE_WEBHOOK_SECRETS"})
+        | _CACHE
+        | _EMBEDDINGS
+        | _COLD_STORE,
+    ),
 )
 
 

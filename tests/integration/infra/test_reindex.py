@@ -33,7 +33,6 @@ from cortex_infra import reindex_tables, services
 from cortex_infra.bootstrap import RolePasswords, bootstrap
 from cortex_infra.migrate import migrate
 from cortex_infra.servers.running import RunningServer
-from cortex_ingest.retain import previous_turn
 from cortex_runtime.bus import Bus
 from cortex_store import documents, indexed_text, lexical, memories, memory_index, pages, terms
 from cortex_store.database import Database
@@ -50,6 +49,7 @@ from cortex_testkit.nats_server import NatsServer
 from cortex_testkit.postgres_server import PASSWORD, PostgresDatabase, PostgresServer
 from cortex_testkit.process import service_process
 from cortex_testkit.tei_server import served
+from cortex_writing.turns import previous_turn
 
 OLD, NEW = "old-model", "new-model"
 DIMENSIONS = {OLD: 384, NEW: 512}

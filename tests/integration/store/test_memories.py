@@ -290,7 +290,7 @@ async def test_events_of_a_memory_come_back_oldest_first(database: Database) -> 
 async def test_sleep_counts_what_it_has_seen(postgres: PostgresDatabase) -> None:
     sleep = Database(postgres.sleep_url)
     await sleep.open()
-    async with sleep.transaction("mine") as connection:
+    async with sleep.transaction(ME) as connection:
         await sleep_progress.advance(connection, "work", 2, NOW)
         await sleep_progress.advance(connection, "work", 1, NOW - timedelta(hours=1))
         await sleep_progress.advance(connection, "home", 1, NOW)

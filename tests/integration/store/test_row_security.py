@@ -16,6 +16,7 @@ from cortex_contracts.subjects import MemoryOp
 from cortex_store import (
     access,
     access_keys,
+    contradictions,
     documents,
     endings,
     entities,
@@ -92,6 +93,8 @@ async def fill_every_table(connection: Connection) -> None:
     await staged_parts.put(connection, uuid7(), 0, "a part")
     await access_keys.insert(connection, "0123456789ab", b"d" * 32, KeyDraft(subject="agent"))
     await usage.add(connection, [usage.Count(NOW.date(), "me", "chat", 1, 2, 3, 4)])
+    said = contradictions.Contradiction(uuid7(), "work", memory.id, "the deploy key is old", None, NOW)
+    assert await contradictions.record(connection, said)
 
 
 async def test_every_table_with_an_org_has_forced_row_security(database: Database) -> None:

@@ -35,7 +35,8 @@ def test_a_publisher_may_only_send_captures_of_its_org() -> None:
 def test_what_a_user_is_denied_is_written_down() -> None:
     text = render(settings())
     block = text[text.index('user: "engines"') :]
-    assert 'deny: ["cortex.v1.rpc.engine.memory.>", "cortex.v1.rpc.engine.pages.>"]' in block.split("}\n    {")[0]
+    denied = ", ".join(f'"cortex.v1.rpc.engine.{key}.>"' for key in ("memory", "pages", "archive"))
+    assert f"deny: [{denied}]" in block.split("}\n    {")[0]
     block = text[text.index('user: "recall"') :]
     assert "deny" not in block.split("}\n    {")[0]
 

@@ -28,6 +28,11 @@ def test_an_outage_never_makes_a_dead_letter(error: Exception, deliveries: int):
     assert settle(error, deliveries, max_deliver=5).action is Action.RETRY
 
 
+def test_an_error_may_know_when_to_try_again():
+    assert settle(Retryable("too many", delay_s=300.0), 1, 5).delay_s == 300.0
+    assert settle(Unavailable("away", delay_s=0.0), 9, 5).delay_s == 0.0
+
+
 @pytest.mark.parametrize("error", [Permanent("no"), InvalidMessage("no")])
 def test_a_permanent_failure_is_a_dead_letter_at_once(error: Exception):
     decision = settle(error, 1, max_deliver=5)

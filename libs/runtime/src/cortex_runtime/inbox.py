@@ -12,6 +12,7 @@ CLAIM = """
 INSERT INTO inbox (consumer, message_id) VALUES ($1, $2)
 ON CONFLICT DO NOTHING RETURNING true
 """
+SEEN = "SELECT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND message_id = $2)"
 
 
 async def claim(connection: Connection | PoolConnectionProxy, consumer: str, message_id: str) -> bool:
@@ -21,3 +22,9 @@ async def claim(connection: Connection | PoolConnectionProxy, consumer: str, mes
     waits until the first transaction ends.
     """
     return bool(await connection.fetchval(CLAIM, consumer, message_id))
+
+
+async def seen(connection: Connection | PoolConnectionProxy, consumer: str, message_id: str) -> bool:
+    """Whether the effect of the message is committed. For an effect outside of the database, which no transaction
+    holds: ask, do it, then `claim`."""
+    return bool(await connection.fetchval(SEEN, consumer, message_id))

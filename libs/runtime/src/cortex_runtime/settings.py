@@ -20,6 +20,7 @@ from pydantic_settings import SettingsError as PydanticSettingsError
 
 from cortex_contracts.messages.base import Token
 from cortex_runtime.settings_access import RateSettings, TokenSettings
+from cortex_runtime.settings_cold_store import ColdStoreSettings
 from cortex_runtime.settings_models import (
     ChatSettings,
     EmbeddingsSettings,
@@ -30,6 +31,7 @@ from cortex_runtime.settings_models import (
 )
 from cortex_runtime.settings_part import PREFIX, SettingsPart, config_file, setting, upper
 from cortex_runtime.settings_vaults import VaultsSettings
+from cortex_runtime.settings_wake import WakeSettings
 
 SettingsT = TypeVar("SettingsT", bound=SettingsPart)
 
@@ -105,11 +107,6 @@ class ForeignSettings(SettingsPart):
     inbox_url: str = setting("INBOX_URL", default="")
     inbox_token: SecretStr = setting("INBOX_TOKEN", default=SecretStr(""))
     engines: object = setting("ENGINES", default=())
-    cold_store_endpoint: str = setting("COLD_STORE_ENDPOINT", "COLD_STORE_ENDPOINT", default="")
-    cold_store_bucket: str = setting("COLD_STORE_BUCKET", "COLD_STORE_BUCKET", default="")
-    cold_store_region: str = setting("COLD_STORE_REGION", "COLD_STORE_REGION", default="")
-    cold_store_access_key: SecretStr = setting("COLD_STORE_ACCESS_KEY", "COLD_STORE_ACCESS_KEY", default=SecretStr(""))
-    cold_store_secret_key: SecretStr = setting("COLD_STORE_SECRET_KEY", "COLD_STORE_SECRET_KEY", default=SecretStr(""))
 
 
 SHARED = (
@@ -126,6 +123,8 @@ SHARED = (
     TokenSettings,
     RateSettings,
     VaultsSettings,
+    WakeSettings,
+    ColdStoreSettings,
     ForeignSettings,
 )
 

@@ -3,7 +3,7 @@
 | outcome                                   | settlement                                    |
 |-------------------------------------------|-----------------------------------------------|
 | done                                      | acknowledged, and the server confirmed it     |
-| retryable (a dependency is down)          | delivered again after a growing, jittered delay, for ever |
+| retryable (a dependency is down)          | again after a growing, jittered delay or that of the error, for ever |
 | permanent, or a body that is no message   | dead letter, then terminated                  |
 | anything else                             | delivered again, at most `max_deliver` times, then dead letter |
 """
@@ -58,7 +58,8 @@ def settle(error: BaseException | None, deliveries: int, max_deliver: int, jitte
         case Permanent():
             return Settlement(Action.DEAD_LETTER, reason=f"{error.code}: {error.message}")
         case Retryable():
-            return Settlement(Action.RETRY, retry_delay(deliveries, jitter), f"{error.code}: {error.message}")
+            delay_s = retry_delay(deliveries, jitter) if error.delay_s is None else error.delay_s
+            return Settlement(Action.RETRY, delay_s, f"{error.code}: {error.message}")
     # The text of an unknown error may hold anything, so a header or log gets its class only.
     reason = f"unexpected {type(error).__name__}"
     if deliveries >= max_deliver:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import asyncpg
 
 from cortex_contracts.errors import Unavailable
+from cortex_contracts.messages.base import Principal
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
+    from asyncpg.transaction import Transaction
+
+BIND_ORG: Final = "SELECT set_config('cortex.org', $1, true), set_config('cortex.vaults', '*', true)"
+BIND_PRINCIPAL: Final = "SELECT bind_principal($1, $2, $3, $4)"
+
+ROLLBACK_TIMEOUT_S: Final = 2.0
+CONNECTION_LOST: Final = (
+    TimeoutError,
+    OSError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
 
 # PostgreSQL appendix A; a class of states is what its codes begin with.
 UNAVAILABLE_CLASSES: Final = (
@@ -28,6 +43,7 @@ UNAVAILABLE_STATES: Final = (
     "40P01",  # deadlock
     "55P03",  # lock not available
     "57014",  # statement cancelled, usually by its time limit
+    "23503",  # foreign key: the memory that a row is about went to the cold tier a moment ago
 )
 
 
@@ -71,6 +87,42 @@ def connection_failures(connection: Connection | None = None) -> Iterator[None]:
         if connection is None or _is_gone(connection):
             raise Unavailable(f"cannot reach PostgreSQL ({error.strerror or type(error).__name__})") from error
         raise
+
+
+@asynccontextmanager
+async def transaction_on(connection: Connection) -> AsyncIterator[None]:
+    """A transaction on this connection; it commits when the block ends well.
+
+    Raises:
+        Unavailable: as for `connection_failures`; whether a commit in flight happened is not known.
+    """
+    with connection_failures(connection):
+        transaction = connection.transaction()
+        await transaction.start()
+        try:
+            yield
+        except BaseException:
+            await _roll_back(transaction, connection)
+            raise
+        await transaction.commit()
+
+
+async def bind(connection: Connection, scope: str | Principal) -> None:
+    """Bind the transaction at hand to a principal, or to an org only."""
+    if isinstance(scope, str):
+        await connection.execute(BIND_ORG, scope)
+    else:
+        await connection.execute(BIND_PRINCIPAL, scope.org, scope.subject, scope.readable, scope.writable)
+
+
+async def _roll_back(transaction: Transaction, connection: Connection) -> None:
+    """Undo a transaction. What ended it, a cancellation above all, must not be replaced by a rollback that fails: then
+    the connection goes, and the server rolls back by itself."""
+    try:
+        async with asyncio.timeout(ROLLBACK_TIMEOUT_S):
+            await transaction.rollback()
+    except CONNECTION_LOST:
+        connection.terminate()
 
 
 def _is_gone(connection: Connection) -> bool:

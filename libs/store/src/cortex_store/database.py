@@ -13,26 +13,15 @@ from pgvector.asyncpg import register_vector
 from cortex_contracts.errors import Unavailable
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.subjects import token
-from cortex_store.connection import connection_failures
+from cortex_store.connection import CONNECTION_LOST, bind, connection_failures, transaction_on
 from cortex_store.errors import UnsafeRole
+from cortex_store.locked_connection import LockedConnection
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
-    from asyncpg.transaction import Transaction
 
-BIND_ORG: Final = "SELECT set_config('cortex.org', $1, true), set_config('cortex.vaults', '*', true)"
-BIND_PRINCIPAL: Final = "SELECT bind_principal($1, $2, $3, $4)"
 ROLE: Final = "SELECT rolname, rolsuper OR rolbypassrls AS unsafe FROM pg_roles WHERE rolname = current_user"
 IS_MIGRATED: Final = "SELECT to_regclass('database_settings') IS NOT NULL"
-
-ROLLBACK_TIMEOUT_S: Final = 2.0
-_CONNECTION_LOST: Final = (
-    TimeoutError,
-    OSError,
-    asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-)
 
 SESSION: Final = {
     # Scopes filter the candidates of a vector search; without iterative scans a narrow scope would come back empty.
@@ -42,6 +31,18 @@ SESSION: Final = {
     "jit": "off",
 }
 """Settings of every connection (values: pgvector README, "Iterative index scans"; pg-hybrid measurements)."""
+
+LOCKED_SESSION: Final = {
+    # Who holds a lock and dies gives it up at once: also in the midst of a statement, and, when the machine is gone and
+    # nobody closes the connection, after half a minute.
+    "client_connection_check_interval": "2s",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "4",
+    # Background work has time, and whoever recalls meanwhile wants a processor.
+    "max_parallel_workers_per_gather": "0",
+}
+TRY_LOCK: Final = "SELECT pg_try_advisory_lock(sleep_lock($1, $2))"
 
 
 class Database:
@@ -107,7 +108,7 @@ class Database:
         try:
             async with asyncio.timeout(self._connect_timeout_s):
                 await pool.close()
-        except _CONNECTION_LOST:
+        except CONNECTION_LOST:
             pool.terminate()
 
     @asynccontextmanager
@@ -124,10 +125,7 @@ class Database:
         """
         token(scope if isinstance(scope, str) else scope.org, "org")
         async with self.unscoped() as connection:
-            if isinstance(scope, str):
-                await connection.execute(BIND_ORG, scope)
-            else:
-                await connection.execute(BIND_PRINCIPAL, scope.org, scope.subject, scope.readable, scope.writable)
+            await bind(connection, scope)
             yield connection
 
     @asynccontextmanager
@@ -143,17 +141,40 @@ class Database:
         with connection_failures():
             connection = await pool.acquire(timeout=self._connect_timeout_s)
         try:
-            with connection_failures(connection):
-                transaction = connection.transaction()
-                await transaction.start()
-                try:
-                    yield connection
-                except BaseException:
-                    await _roll_back(transaction, connection)
-                    raise
-                await transaction.commit()
+            async with transaction_on(connection):
+                yield connection
         finally:
             await _release(pool, connection, self._command_timeout_s)
+
+    @asynccontextmanager
+    async def locked(
+        self, org: str, namespace: str, command_timeout_s: float
+    ) -> AsyncIterator[LockedConnection | None]:
+        """A connection of its own that holds the lock of the background work on a namespace until the block ends; none
+        while somebody else holds it. The lock is the session's: needs a connection to the server itself or through a
+        pooler that pools sessions.
+
+        Raises:
+            Unavailable: the database is away.
+        """
+        with connection_failures():
+            connection: asyncpg.Connection = await asyncpg.connect(
+                self._url,
+                timeout=self._connect_timeout_s,
+                command_timeout=command_timeout_s,
+                server_settings={"application_name": f"{self._application_name}-run", **SESSION, **LOCKED_SESSION},
+            )
+        try:
+            with connection_failures():
+                await _prepare(connection)
+                holds = await connection.fetchval(TRY_LOCK, org, namespace)
+            yield LockedConnection(connection) if holds else None
+        finally:
+            try:
+                async with asyncio.timeout(self._connect_timeout_s):
+                    await connection.close()
+            except CONNECTION_LOST:
+                connection.terminate()
 
 
 async def _prepare(connection: asyncpg.Connection) -> None:
@@ -175,20 +196,10 @@ async def _nothing(connection: asyncpg.Connection) -> None:
     """Nothing of a connection is reset when it goes back into the pool; asyncpg would take a round trip for it."""
 
 
-async def _roll_back(transaction: Transaction, connection: PoolConnectionProxy) -> None:
-    """Undo a transaction. What ended it, a cancellation above all, must not be replaced by a rollback that fails: then
-    the connection goes, and the server rolls back by itself."""
-    try:
-        async with asyncio.timeout(ROLLBACK_TIMEOUT_S):
-            await transaction.rollback()
-    except _CONNECTION_LOST:
-        connection.terminate()
-
-
 async def _release(pool: asyncpg.Pool, connection: PoolConnectionProxy, timeout_s: float) -> None:
     """Give a connection back; one that cannot be reset is dropped, and the outcome of the block stands."""
     try:
         await pool.release(connection, timeout=timeout_s)
-    except _CONNECTION_LOST:
+    except CONNECTION_LOST:
         # release() has terminated it already; the pool makes a new one when it is needed.
         return

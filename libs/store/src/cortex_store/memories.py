@@ -108,13 +108,26 @@ COUNTS: Final = f"""
 SELECT m.namespace, count(*) AS memories, count(*) FILTER (WHERE {LIVE}) AS live
 FROM memories m GROUP BY m.namespace ORDER BY m.namespace
 """  # noqa: S608 - constants
+# In the order of ids, so that two who lock some of the same wait for each other instead of deadlocking.
+LOCK: Final = "SELECT m.id FROM memories m WHERE m.id = ANY ($1) ORDER BY m.id FOR NO KEY UPDATE"
 INVALIDATE: Final = """
 UPDATE memories SET invalid_at = greatest($2, valid_at), superseded_by = $3 WHERE id = $1 AND invalid_at IS NULL
+"""
+END_EARLIER: Final = """
+UPDATE memories SET invalid_at = greatest($2, valid_at), superseded_by = $3
+WHERE id = $1 AND superseded_by IS NOT NULL AND invalid_at > $2
 """
 RESTORE: Final = """
 UPDATE memories SET invalid_at = NULL, superseded_by = NULL WHERE id = $1 AND invalid_at IS NOT NULL AND tier = 'hot'
 """
-SET_IMPORTANCE: Final = "UPDATE memories SET importance = $2 WHERE id = $1"
+# What decay took of it (`base_importance`) stays taken, in the same proportion.
+RAISE_IMPORTANCE: Final = """
+UPDATE memories SET importance = least(
+        importance * $2::real / nullif(coalesce(base_importance, importance), 0), $2::real
+    ),
+    base_importance = CASE WHEN base_importance IS NOT NULL THEN $2::real END
+WHERE id = $1 AND coalesce(base_importance, importance) < $2::real
+"""
 CHAIN: Final = f"""
 WITH RECURSIVE later AS (
     SELECT m.id, m.superseded_by FROM memories m WHERE m.id = $1
@@ -127,14 +140,15 @@ SELECT {COLUMNS} FROM chain c JOIN memories m ON m.id = c.id ORDER BY m.valid_at
 
 OUTLINE: Final = f"""
 WITH known AS MATERIALIZED (
-    SELECT m.id, m.importance, m.invalid_at FROM memories m
+    SELECT m.id, m.importance, m.invalid_at, m.source_kind = 'sleep' AS made FROM memories m
     WHERE m.tier = 'hot' AND m.document IS NULL AND ($1::text[] IS NULL OR m.namespace = ANY ($1))
         AND (m.invalid_at IS NULL AND ($2::timestamptz IS NULL OR m.id >= uuid_floor($2)) OR m.invalid_at >= $2)
 )
 SELECT {COLUMNS} FROM memories m WHERE m.id IN (
-    (SELECT id FROM known ORDER BY id DESC LIMIT $3) UNION
+    (SELECT id FROM known WHERE NOT made ORDER BY id DESC LIMIT $3) UNION
     (SELECT id FROM known ORDER BY importance DESC, id DESC LIMIT $3) UNION
-    (SELECT id FROM known WHERE invalid_at IS NOT NULL ORDER BY invalid_at DESC LIMIT $3)
+    (SELECT id FROM known WHERE made AND invalid_at IS NULL ORDER BY id DESC LIMIT $3 / 4) UNION
+    (SELECT id FROM known WHERE NOT made AND invalid_at IS NOT NULL ORDER BY invalid_at DESC LIMIT $3)
 ) ORDER BY m.id
 """  # noqa: S608 - constants
 
@@ -179,6 +193,12 @@ async def by_ids(connection: Connection, ids: Sequence[UUID]) -> dict[UUID, Memo
     return {row["id"]: from_row(row) for row in await connection.fetch(BY_IDS, list(ids))} if ids else {}
 
 
+async def lock(connection: Connection, ids: Sequence[UUID]) -> frozenset[UUID]:
+    """Keep memories as they are until the transaction ends, but for what it does itself; those that are there. Others
+    are in the cold tier by now, or not the principal's to change."""
+    return frozenset(row["id"] for row in await connection.fetch(LOCK, list(ids))) if ids else frozenset()
+
+
 async def chain(connection: Connection, memory_id: UUID) -> tuple[Memory, ...]:
     """What a memory superseded and what superseded it, itself included, oldest first; at most 200."""
     return tuple(from_row(row) for row in await connection.fetch(CHAIN, memory_id))
@@ -190,14 +210,19 @@ async def invalidate(connection: Connection, memory_id: UUID, at: datetime, supe
     return affected(await connection.execute(INVALIDATE, memory_id, at, superseded_by)) == 1
 
 
+async def end_earlier(connection: Connection, memory_id: UUID, at: datetime, superseded_by: UUID) -> None:
+    """What is known to be superseded was superseded before that, by another one."""
+    await connection.execute(END_EARLIER, memory_id, at, superseded_by)
+
+
 async def restore(connection: Connection, memory_id: UUID) -> bool:
     """A memory is true again; false if it is already, is in the cold tier, or is not the principal's to change."""
     return affected(await connection.execute(RESTORE, memory_id)) == 1
 
 
-async def set_importance(connection: Connection, memory_id: UUID, importance: float) -> None:
-    """Score a memory again."""
-    await connection.execute(SET_IMPORTANCE, memory_id, importance)
+async def raise_importance(connection: Connection, memory_id: UUID, importance: float) -> None:
+    """Score a memory again: it is at least this important, as if it had been when it was written."""
+    await connection.execute(RAISE_IMPORTANCE, memory_id, importance)
 
 
 async def outline(
@@ -205,14 +230,17 @@ async def outline(
 ) -> tuple[Memory, ...]:
     """What a reader should know first: the `limit` newest and the `limit` most important live memories; with `since`,
     what was learned or stopped being true at or after it. Chunks of documents are not among them: one file would leave
-    room for nothing else."""
+    room for nothing else. Of the newest facts that sleep made there are a quarter as many beside."""
     rows = await connection.fetch(OUTLINE, None if namespaces is None else list(namespaces), since, limit)
     return tuple(from_row(row) for row in rows)
 
 
-async def ensure_partitions(connection: Connection, months_ahead: int) -> int:
-    """Make the partitions of this month and the next ones; how many were new. Needs no binding, but sleep's role."""
-    made: int = await connection.fetchval("SELECT ensure_memory_partitions(now(), $1)", months_ahead)
+async def ensure_partitions(connection: Connection, months_ahead: int, since: datetime | None = None) -> int:
+    """Make the partitions of this month, or that of `since`, and of the next ones; how many were new. Needs no binding,
+    but sleep's role."""
+    made: int = await connection.fetchval(
+        "SELECT ensure_memory_partitions(coalesce($2, now()), $1)", months_ahead, since
+    )
     return made
 
 

@@ -25,7 +25,10 @@ ON CONFLICT (org, namespace) DO UPDATE SET
     last_event_at = greatest(p.last_event_at, excluded.last_event_at)
 RETURNING p.namespace, p.events_seen, p.last_event_at
 """
-ALL: Final = "SELECT namespace, events_seen, last_event_at FROM sleep_progress ORDER BY namespace"
+ALL: Final = """
+SELECT namespace, events_seen, last_event_at FROM sleep_progress WHERE bound_to('readable', namespace)
+ORDER BY namespace
+"""
 
 
 async def advance(connection: Connection, namespace: str, events: int, last_event_at: datetime) -> SleepProgress:
@@ -36,6 +39,6 @@ async def advance(connection: Connection, namespace: str, events: int, last_even
 
 
 async def progress(connection: Connection) -> tuple[SleepProgress, ...]:
-    """Progress of the bound org, by namespace in alphabetical order."""
+    """Progress of what the bound principal may read, by namespace in alphabetical order."""
     rows = await connection.fetch(ALL)
     return tuple(SleepProgress(row["namespace"], row["events_seen"], row["last_event_at"]) for row in rows)
