@@ -19,13 +19,23 @@ MAX_CLAUSES: Final = 12
 MAX_WORDS: Final = 30
 """A longer sentence is prose: it is not compared clause by clause."""
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?؟;؛…])[\"')\]]?\s+|\n+")
+_SENTENCE: Final = re.compile(
+    r"(?<=[.!?؟;؛…])(?<!\b[A-Z]\.)(?<!\b[DMS][rst]\.)(?<!\b(?:Mrs|Eng)\.)(?<!\bProf\.)(?<!\b[ei]\.[ge]\.)"
+    r"[\"')\]]?\s+|\n+"
+)
 _TOKEN: Final = re.compile(
-    r"https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[$€£]?-?\d+(?:[.,:/-]\d+)+|[$€£]\d+|\w+(?:[.\-_/']\w+)*|[=:%؟?$€£]"
+    r"https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[$€£]?-?\d+(?:[.,:/-]\d+)+|[$€£]\d+|[\w\u064b-\u0652\u0670]+(?:[.\-_/'][\w\u064b-\u0652\u0670]+)*|"
+    r"[=:%؟?$€£]"
 )
 _APOSTROPHES: Final = str.maketrans("’‘ʼ", "'''")
 _GLUED: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|sec|min|h|[kmgt]i?b|%)")
 _ADDITIVE: Final = re.compile(r"\b(?:not|لا|ليس|ليست) (?:\S+ ){0,4}?(?:only|just|merely|فقط|فحسب)\b")
+_NOT_MEANT: Final = re.compile(
+    r"\[ \]|\b(?:ha){2,}h?\b|\b(?:he){2,}\b|\b(?:as if|yeah right|/s)\b|"
+    r"^\s*(?:#|//)\s*[\w.-]+\s*[=:]|[~≈±] ?\d|\d\+(?=\s|$)|\bfor (?:now|the time being)\b|ه{3,}|[😂🤣😜😝😆🙃😏☐]",
+    re.IGNORECASE,
+)
+"""A joke, a box that is not ticked, a setting that is commented out, about a number, or what holds for a while only."""
 _YEAR: Final = re.compile(r"(?<![\w.-])(?:19|20)\d\d(?![\w.-])")
 _FRAMED: Final = re.compile(r"\b(?:in|since|by|between|from|عام|سنه|في|منذ|بين|من) (?:19|20)\d\d\b")
 _SPAN: Final = re.compile(r"(?:19|20)\d\d ?- ?(?:19|20)\d\d|\b(?:until|till|during|used to|حتي)\b")
@@ -48,6 +58,7 @@ class Clause:
     changed: bool = False
     own: bool = False
     arabic: bool = False
+    indefinite: bool = False
     me: str = ""
     us: str = ""
 
@@ -79,6 +90,7 @@ class Reading:
     complete: bool
 
 
+@lru_cache(maxsize=2_048)
 def read(text: str, *, speaker: str | None, session: str | None) -> Reading:
     """Read the first sentences of `text`; "I" and "we" become the speaker, or the session when nobody is named."""
     me = " ".join(_norm(word) for word in fold(speaker).split()) if speaker else ""
@@ -136,6 +148,7 @@ def _clause(sentence: str, who: tuple[str, str]) -> Clause | None:
         or _ADDITIVE.search(joined) is not None
         or (is_arabic and any((verb := present(word)) and verb in arabic.INTENTIONS for word in marks))
         or joined.startswith(("one of ", "in favour", "in favor"))
+        or _NOT_MEANT.search(sentence) is not None
     )
     pairs, negated, ended = _polarity(pairs)
     changed = bool(marks & (english.DROPPED - {"the", "a", "an"} | arabic.DROPPED))
@@ -158,6 +171,7 @@ def _clause(sentence: str, who: tuple[str, str]) -> Clause | None:
         changed=changed,
         own=own,
         arabic=is_arabic,
+        indefinite=pairs[0][0] in {"a", "an"},
         me=who[0],
         us=who[1],
     )

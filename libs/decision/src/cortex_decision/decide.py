@@ -7,6 +7,7 @@ neighbours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -85,10 +86,10 @@ def decide(new: Statement, neighbours: Sequence[Neighbour]) -> Verdict:
     )
     if not known:
         return Verdict(Decision.ADD)
-    reading = _read(new)
+    reading = reading_of(new)
     said = content(new.text)
     count = len(sentences(new.text))
-    readings = [_read(near.statement) if _worth_reading(near.statement, count) else _UNREAD for near in known]
+    readings = [reading_of(near.statement) if _worth_reading(near.statement, count) else _UNREAD for near in known]
     for near, other in zip(known, readings, strict=True):
         if _lasting(near, new) and (how := _repeats(new, said, reading, near.statement, other)):
             return Verdict(Decision.NOOP, _ids(near), how)
@@ -100,9 +101,9 @@ def _changes(new: Statement, reading: Reading, live: Sequence[tuple[Neighbour, R
     successors: list[tuple[Neighbour, Finding]] = []
     for near, other in live:
         late = new.valid_at < near.statement.valid_at
-        finding = _contradiction(near.statement, other, new, reading) if late else None
+        finding = changed(near.statement, other, new, reading) if late else None
         if not late:
-            finding = _contradiction(new, reading, near.statement, other)
+            finding = changed(new, reading, near.statement, other)
         if finding is not None:
             (successors if late else retired).append((near, finding))
     successor = successors[0] if successors else None
@@ -112,7 +113,7 @@ def _changes(new: Statement, reading: Reading, live: Sequence[tuple[Neighbour, R
     }
     if retired:
         replaced = any(finding.effect is Effect.REPLACED for _, finding in retired)
-        reason = next(_reason(f) for _, f in retired if (f.effect is Effect.REPLACED) == replaced)
+        reason = next(reason_of(f) for _, f in retired if (f.effect is Effect.REPLACED) == replaced)
         return Verdict(
             Decision.UPDATE if replaced else Decision.INVALIDATE,
             tuple(identity for near, _ in retired for identity in _ids(near)),
@@ -122,13 +123,14 @@ def _changes(new: Statement, reading: Reading, live: Sequence[tuple[Neighbour, R
     if successor:
         return Verdict(
             Decision.ADD,
-            reason=f"older than what is stored: {_reason(successor[1])}",
+            reason=f"older than what is stored: {reason_of(successor[1])}",
             **history,  # type: ignore[arg-type]
         )
     return Verdict(Decision.ADD)
 
 
-def _read(statement: Statement) -> Reading:
+def reading_of(statement: Statement) -> Reading:
+    """The clauses of a statement."""
     return read(statement.text, speaker=statement.speaker, session=statement.session)
 
 
@@ -202,8 +204,10 @@ def values_by_key(statement: Statement) -> dict[Key, frozenset[str]]:
     return {key: frozenset(found) for key, found in held.items()}
 
 
-def _contradiction(newer: Statement, reading: Reading, older: Statement, other: Reading) -> Finding | None:
+def changed(newer: Statement, reading: Reading, older: Statement, other: Reading) -> Finding | None:
     """What the newer statement changes in the older one; explicit assertions about the same decide first."""
+    if is_history(newer, older):
+        return None
     after, before = values_by_key(newer), values_by_key(older)
     if after.keys() & before.keys():
         return _asserted(newer, older, after, before)
@@ -211,6 +215,15 @@ def _contradiction(newer: Statement, reading: Reading, older: Statement, other: 
     if not other.complete or len(other.clauses) != 1:
         return None
     return next((found for clause in reading.clauses if (found := compare(clause, other.clauses[0]))), None)
+
+
+_IN_YEAR: Final = re.compile(r"(?:\b(?:in|since|back in)|\bعام|\bسنة|\bسنه|\bفي) ((?:19|20)\d\d)\b", re.IGNORECASE)
+
+
+def is_history(newer: Statement, older: Statement) -> bool:
+    """Whether what a statement tells happened in a year before the older one was said: "moved to Munich in 2015"."""
+    years = [int(year) for year in _IN_YEAR.findall(newer.text)]
+    return bool(years) and max(years) < older.valid_at.year
 
 
 def _asserted(
@@ -232,7 +245,8 @@ def _value(statement: Statement, key: Key) -> str:
     return next(a.value for a in statement.assertions if (content(a.subject), content(a.attribute)) == key)
 
 
-def _reason(finding: Finding) -> str:
+def reason_of(finding: Finding) -> str:
+    """A finding as a sentence for people."""
     old, new = (
         value if len(value) <= VALUE_LENGTH else value[: VALUE_LENGTH - 1] + "…" for value in (finding.old, finding.new)
     )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
 from cortex_decision import arabic, english, values
 from cortex_decision.clauses import Clause
 from cortex_decision.findings import Effect, Finding
+from cortex_decision.identifiers import identifying
+from cortex_decision.places import excluding
 
 MAX_VALUE: Final = 4
 """Words of a value; a longer difference is another statement."""
+
+
+_ELATIVE: Final = re.compile("الا[\u0621-\u064a]{3}")
+""" "The tallest": what somebody is like, and no name."""
+_ARABIC_CASES: Final = frozenset("في عند خلال حتي اثناء بدون".split())
 
 
 def rewritten(newer: Clause, older: Clause) -> Finding | None:
@@ -56,7 +64,16 @@ def _difference(newer: Clause, new: tuple[str, ...], older: Clause, old: tuple[s
     if not head or not one or not other or max(len(one), len(other)) > MAX_VALUE:
         return None
     before, after = new[:head], new[len(new) - tail :] if tail else ()
+    # A street address is no other value of a network address.
+    dated = bool({*one, *other} & english.MONTHS)
+    # "50 euros net" and "60 euros gross" are two prices, "B by mistake" is none.
+    if not dated and (_qualified(one) or _qualified(other) or set(other[1:]) & english.SCOPES):
+        return None
+    if _figure(one) != _figure(other) and not (newer.arabic or dated):
+        return None
     if values.kind(one) and values.kind(other) and not values.comparable(one, other):
+        return None
+    if identifying(new, other) or identifying(old, one):
         return None
     if newer.arabic:
         exclusive = _exclusive_arabic(newer, before, one, other, after)
@@ -69,6 +86,16 @@ def _difference(newer: Clause, new: tuple[str, ...], older: Clause, old: tuple[s
     return Finding(
         Effect.REPLACED, older.spelling_of((*one, *_unit(after))), newer.spelling_of((*other, *_unit(after)))
     )
+
+
+def _figure(words: Sequence[str]) -> bool:
+    kind = values.kind(words)
+    return kind is not None and kind not in {"day", "month"}
+
+
+def _qualified(words: Sequence[str]) -> bool:
+    """Whether a figure comes with words that are no unit."""
+    return len(words) > 1 and values.kind(words) is None and any(word.isdecimal() for word in words)
 
 
 def _unit(after: Sequence[str]) -> Sequence[str]:
@@ -108,6 +135,8 @@ def _exclusive(
     verb = next((word for word in before[1:] if word in english.STATIVES), None)
     measured = values.comparable(one, other)
     if measured:
+        if values.kind(one) == "day" and _recurs(before):
+            return newer.changed
         if personal and ((newer.own and verb == "have") or copula > 0):
             return newer.changed and verb != "have"
         return (verb is not None or assigned) and len(after) <= MAX_VALUE
@@ -123,7 +152,30 @@ def _exclusive(
         return False
     if (copula > 0 and before[-1] == "is") or (assigned and subject):
         return _named(newer, older, subject, one, other)
-    return _placed(newer, older, before)
+    return _placed(newer, older, before, one, other)
+
+
+_TITLES: Final = frozenset(
+    "dr mr mrs ms prof professor sir miss eng engineer doctor ابو ام الدكتور الدكتوره دكتور المهندس المهندسه السيد "
+    "السيده الاستاذ الاستاذه الشيخ الحاج".split()
+)
+
+
+def may_be_one(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether two names may be of one person: a part of the other, with a title, or a short form ("Abdelrahman",
+    "Abdo")."""
+    if set(one) <= set(other) or set(other) <= set(one) or bool(set(one) & _TITLES) != bool(set(other) & _TITLES):
+        return True
+    alone = len(one) == len(other) == 1 and one[0].isalpha() and other[0].isalpha()
+    return alone and one[0][:3] == other[0][:3]
+
+
+_RECURS: Final = frozenset("work meet run open close sleep play stop arrive leave pay sell".split())
+
+
+def _recurs(before: Sequence[str]) -> bool:
+    """Whether it is true of several days: a shop that is open on Monday is open on Tuesday as well."""
+    return before[-1] == "on" and bool(set(before[1:]) & (_RECURS | values.STATE_WORDS - {"on"}))
 
 
 def _named(
@@ -141,25 +193,30 @@ def _named(
     at = len(newer.words) - len(other)
     names = newer.proper(at) and older.proper(len(older.words) - len(one))
     if noun in english.ROLES:
-        return names
+        return names and not may_be_one(one, other)
     distinguished = bool(set(subject) & english.DISTINGUISHING)
     if noun in english.ATTRIBUTES:
         return names or distinguished or len(one) == len(other) == 1
     return distinguished and (names or len(one) == len(other) == 1)
 
 
-_PLACED: Final = tuple(
+PLACED: Final = tuple(
     tuple(phrase.split())
     for phrase in (
         "is located in,is hosted in,is hosted on,is based in,is in,report to,is led by,is owned by,is managed by,"
         "is maintained by,is called,is named,belong to"
     ).split(",")
 )
+"""What stands before a value of which there is one."""
 
 
-def _placed(newer: Clause, older: Clause, before: tuple[str, ...]) -> bool:
+def _placed(
+    newer: Clause, older: Clause, before: tuple[str, ...], one: tuple[str, ...], other: tuple[str, ...]
+) -> bool:
     """Relations with one other end: where something is, whom somebody reports to."""
-    if newer.own or not any(before[-len(phrase) :] == phrase and len(before) > len(phrase) for phrase in _PLACED):
+    if newer.own or not any(before[-len(phrase) :] == phrase and len(before) > len(phrase) for phrase in PLACED):
+        return False
+    if set(other) & english.SCOPES or (before[-1] in {"in", "on"} and not excluding(one, other)):
         return False
     return newer.proper(len(before)) and older.proper(len(before))
 
@@ -185,13 +242,15 @@ def _exclusive_arabic(
     if after or len(one) > 3 or len(other) > 3 or set(one + other) & arabic.VAGUE:
         return False
     if before[-1] in {"هو", "هي"}:
-        return True
+        if may_be_one(one, other) and first not in arabic.MEASURES:
+            return False
+        return not (len(other) == 1 and _ELATIVE.fullmatch(other[0])) and not set(other) & _ARABIC_CASES
     if before[-1] == "في" and stative is None:
         placed = all(
             len(words) == 1
             and (not words[0].startswith("ال") or words[0] in arabic.PLACES)
             and words[0] not in arabic.NO_PLACE
             for words in (one, other)
-        )
+        ) and excluding(one, other)
         return nominal and len(before) >= 2 and placed
     return first in arabic.NAMED and len(before) >= 2 and len(one) == len(other) == 1

@@ -21,9 +21,11 @@ HEDGES: Final = frozenset(
     "say claims claimed claim told rumor rumour imagine suppose let going will shall wish wishes trying tries intend "
     "intends expect expects expected when whenever once seem seems likely unlikely about tomorrow next soon almost "
     "wonder wondering doubt doubts assume assuming pretend dream dreams eventually someday used ought must "
-    "what why how who which did".split()
+    "what why how who which did temporarily temporary momentarily briefly interim acting nearly haha lol lmao jk todo "
+    "fixme".split()
 )
-"""A statement with one of these is a plan, a question, a condition, hearsay or a story: it retires nothing."""
+"""A statement with one of these is a plan, a question, a condition, hearsay, a joke or a story, or holds for a while
+only: it retires nothing."""
 
 OPEN_SUBJECTS: Final = frozenset(
     "some another most many any other he she it they this that these those there someone somebody everyone nobody "
@@ -73,7 +75,7 @@ STATES: Final = frozenset(
 ROLES: Final = frozenset(
     "lead leader manager head chief ceo cto cfo captain maintainer owner director president chair chairman boss "
     "supervisor coach principal mayor editor landlord tenant dentist doctor husband wife spouse mentor host assignee "
-    "reviewer administrator admin author approver contact".split()
+    "administrator approver".split()
 )
 ATTRIBUTES: Final = frozenset(
     "name color colour language branch region status state address email mail number phone version database deadline "
@@ -107,6 +109,10 @@ LATER: Final = (
 CIRCLES: Final = frozenset(
     "club gym class group team choir band league church course society association toastmasters committee board army "
     "navy force party union discord slack facebook instagram twitter reddit linkedin tiktok zoom call meeting chat "
-    "community program programme workshop".split()
+    "community program programme workshop webinar telegram whatsapp signal mastodon teams netflix spotify github "
+    "gitlab channel thread server session conference webcast standup lunch dinner room queue waitlist".split()
 )
 """What one joins without changing one's work."""
+PRONOUNS: Final = frozenset("his her their our my its".split())
+SCOPES: Final = frozenset("on in during when while until at under per without within unless except for by".split())
+"""What follows is a case, time or place of its own."""

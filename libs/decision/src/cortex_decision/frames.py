@@ -11,6 +11,7 @@ from typing import Final
 
 from cortex_decision import arabic, english
 from cortex_decision.clauses import Clause
+from cortex_decision.places import habitable
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,23 @@ class Frame:
     subject: str
     value: Span | None = None
     source: Span | None = None
+    moved: str = ""
+    """What the subject moved, if not itself: "the team" of "moved the team from A to B"."""
 
 
 _BY: Final = r"(?: (?:also|recently|finally|just|officially|have|then))*"
 _AND: Final = r"(?:for|to join|and(?: then)? joined|and(?: now)? work (?:at|for)|and(?: have)? started(?: work)? at)"
+_JOB: Final = (
+    r"(?!customer|speaker|volunteer|member|player|outsider|visitor|donor|investor|borrower|subscriber|newcomer|regular|"
+    r"reader|prisoner|never|together|late|parent|patient|client|debtor|creditor|competitor|buyer|seller|supplier|partner)"
+    r"(?:\w+(?:er|or|ist|ian|yst|tect|tant)|nurse|chef|clerk|lead|head|intern|ceo|cto|cfo|coo|agent|assistant|consul)"
+)
+"""What somebody is by trade, by its ending: a guest and a student at a place may work elsewhere."""
 _ENGLISH: Final = tuple(
     (relation, act, re.compile(f"^(?P<s>.+?){_BY} {pattern}$"))
     for relation, act, pattern in (
-        ("work", "is", r"(?:work|is employed) (?:at|for|by|with) (?P<v>.+?)"),
-        ("work", "is", r"is \w+(?: \w+)? at (?P<v>\S+)"),
+        ("work", "is", r"(?:work (?:at|for)|is employed (?:at|for|by|with)) (?P<v>.+?)"),
+        ("work", "is", rf"is (?:\w+ )?{_JOB} at (?P<v>\S+)"),
         ("home", "is", r"(?:live|reside|is based|is living) in (?P<v>.+?)"),
         ("member", "is", r"is (?:member|part) of (?P<v>.+?)"),
         ("member", "is", r"(?:study|teach|volunteer) at (?P<v>.+?)"),
@@ -50,7 +59,11 @@ _ENGLISH: Final = tuple(
         ("work", "to", rf"joined (?P<v>.+?){english.LATER}"),
         ("work", "to", rf"(?:started|got)(?: new)?(?: job| work| working) (?:at|for|with) (?P<v>.+?){english.LATER}"),
         ("home", "to", rf"(?:moved|relocated)(?: from (?P<a>.+?))? to (?P<v>.+?){english.LATER}"),
-        ("use", "to", rf"(?:migrated|switched|moved|changed)(?: .+?)? from (?P<a>.+?) to (?P<v>.+?){english.LATER}"),
+        (
+            "use",
+            "to",
+            rf"(?:migrated|switched|moved|changed)(?: (?P<o>.+?))? from (?P<a>.+?) to (?P<v>.+?){english.LATER}",
+        ),
         ("use", "to", rf"replaced (?P<a>.+?) (?:with|by) (?P<v>.+?){english.LATER}"),
         (
             "work",
@@ -111,7 +124,7 @@ def _frame(clause: Clause, relation: str, act: str, found: re.Match[str]) -> Fra
         return Frame(relation, act, "", _span(found, "b"), value)
     if act == "end":
         return Frame(relation, act, subject, None, value)
-    return Frame(relation, act, subject, value, source)
+    return Frame(relation, act, subject, value, source, groups.get("o") or "")
 
 
 def _span(found: re.Match[str], group: str) -> Span | None:
@@ -125,7 +138,13 @@ def _span(found: re.Match[str], group: str) -> Span | None:
 def credible(relation: str, clause: Clause, span: Span) -> bool:
     """Whether the words can name a workplace or a home, as far as spelling and a few lists tell."""
     words = span.text.split()
-    if len(words) > 5 or "and" in words:
+    if (
+        len(words) > 5
+        or set(words) & {"for", "from"}
+        or "and" in words
+        or "'s" in words
+        or (relation == "home" and not habitable(words))
+    ):
         return False
     if not clause.arabic:
         return clause.proper(span.start) and not set(words) & english.CIRCLES
@@ -136,6 +155,8 @@ def credible(relation: str, clause: Clause, span: Span) -> bool:
         return len(words) <= 2 and named and words[0] not in arabic.NO_PLACE
     if relation == "work":
         return words[0] in arabic.WORKPLACES or (
-            words[0] not in arabic.NO_WORKPLACE and len(words) <= 3 and words[0] != "ناد"
+            words[0] not in arabic.NO_WORKPLACE | arabic.PLATFORMS | arabic.MONTHS
+            and (not words[0].startswith("ال") or words[0][2:] in arabic.WORKPLACES)
+            and len(words) <= 3
         )
     return True

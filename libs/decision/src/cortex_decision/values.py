@@ -70,9 +70,13 @@ _STATES: Final[tuple[frozenset[str], ...]] = tuple(
 )
 """Words for states of one thing that exclude each other."""
 
+STATE_WORDS: Final = frozenset(word for group in _STATES for state in group for word in state.split())
 PERSONAL: Final = frozenset("single married divorced engaged widowed اعزب متزوج مطلق خاطب ارمل".split())
 RUNNING: Final = frozenset("active running up healthy online working operational alive نشط يعمل تعمل سليم متصل".split())
 PARTICLES: Final = frozenset("on off up down".split())
+
+
+_COUNTED: Final = frozenset(arabic.COUNTED.values())
 
 
 def state(words: Sequence[str]) -> str:
@@ -122,9 +126,16 @@ def comparable(one: Sequence[str], other: Sequence[str]) -> bool:
         return False
     if left == "date":
         return _dates_differ(one, other)
+    # Miles are seldom written to more than two figures.
+    near = 0.03 if left in {"number length", "number mass"} and one[-1] != other[-1] else 1e-9
     return not any(
-        abs(first - second) < 1e-9 * max(1.0, abs(first)) for first in _amounts(one) for second in _amounts(other)
+        abs(first - second) < near * max(1.0, abs(first)) for first in _amounts(one) for second in _amounts(other)
     )
+
+
+def unit(word: str) -> bool:
+    """Whether a word after a number says of what it is a number, as far as the rules know units."""
+    return word in _DIMENSIONS or word in _COUNTED
 
 
 def _amounts(words: Sequence[str]) -> tuple[float, ...]:
@@ -139,12 +150,12 @@ def _amounts(words: Sequence[str]) -> tuple[float, ...]:
     power = next((at for at, letter in enumerate("kmgt", start=1) if re.fullmatch(f"{letter}i?b", unit)), 0)
     if power:
         return float(figure) * 1000**power, float(figure) * 1024**power
-    return (float(figure) * _SECONDS.get(unit, 1.0),)
+    return (float(figure) * _BASE.get(unit, 1.0),)
 
 
-_SECONDS: Final = {
-    unit: seconds
-    for units, seconds in (
+_BASE: Final = {
+    unit: base
+    for units, base in (
         ("ms millisecond", 0.001),
         ("s sec second ثانيه", 1.0),
         ("min minute دقيقه", 60.0),
@@ -153,6 +164,14 @@ _SECONDS: Final = {
         ("week اسبوع", 604_800.0),
         ("month شهر", 2_629_746.0),
         ("year سنه عام", 31_556_952.0),
+        ("mm", 0.001),
+        ("cm", 0.01),
+        ("m meter metre متر", 1.0),
+        ("km kilometer كيلومتر", 1_000.0),
+        ("mile", 1_609.344),
+        ("g gram غرام", 1.0),
+        ("kg kilogram كيلوغرام", 1_000.0),
+        ("lb pound", 453.592),
     )
     for unit in units.split()
 }
