@@ -23,10 +23,10 @@ from cortex_contracts.messages.memory import MemoryType, Network, Visibility
 from cortex_contracts.rpc.ingest import Access
 from cortex_extraction.folding import key
 from cortex_providers.reranker import NoReranker, RerankerConfig
+from cortex_ranking.fusion import Recipe
+from cortex_ranking.query_vector import QueryVector
 from cortex_recall.access_log import AccessLog
-from cortex_recall.fusion import Recipe
 from cortex_recall.hot_tier import HotTier
-from cortex_recall.query_vector import QueryVector
 from cortex_recall.recall import Recall
 from cortex_recall.result_cache import ResultCache
 from cortex_store import entities, entity_relations, grants, indexed_text, memories, memory_index, terms

@@ -14,12 +14,12 @@ from cortex_contracts.rpc.recall import GetRequest, Hop, RecallFilter, RecallRep
 from cortex_extraction import entities as extraction
 from cortex_extraction import relations
 from cortex_providers.reranker import NoReranker, RerankerConfig
+from cortex_ranking.fusion import Recipe
+from cortex_ranking.query_vector import QueryVector
 from cortex_recall.access_log import AccessLog
 from cortex_recall.entity_hop import FACTOR
-from cortex_recall.fusion import Recipe
 from cortex_recall.hot_tier import HotTier
 from cortex_recall.provenance import Provenance
-from cortex_recall.query_vector import QueryVector
 from cortex_recall.recall import Recall
 from cortex_recall.result_cache import ResultCache
 from cortex_store import entities, entity_relations, indexed_text, memories, memory_index

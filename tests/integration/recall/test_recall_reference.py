@@ -26,9 +26,10 @@ from cortex_contracts.messages.memory import MemoryType, Network, Visibility
 from cortex_contracts.rpc.recall import FusionMethod, RecallFilter, RecallReply, RecallRequest
 from cortex_extraction import entities, times
 from cortex_extraction.folding import key
-from cortex_recall.fusion import Evidence, Recipe, Scored, fuse, rrf, salient
-from cortex_recall.packing import pack, tokens
-from cortex_recall.recall import AROUND, CANDIDATES, STOP_WORDS_DOUBT, Recall
+from cortex_ranking.fusion import Evidence, Recipe, Scored, fuse, rrf, salient
+from cortex_ranking.packing import pack, tokens
+from cortex_ranking.question import STOP_WORDS_DOUBT
+from cortex_recall.recall import AROUND, BESIDE, CANDIDATES, Recall
 from cortex_store import indexed_text, lexical, terms
 from cortex_store.memories import Memory
 
@@ -235,7 +236,9 @@ class Reference:
                 foreign=bool(own and script) and own != script,
             )
             allowed.append(Score(row, evidence))
-        limit = max(CANDIDATES, self._request.k)
+        narrowed = self._request.filter
+        kinds = narrowed.networks or narrowed.types or narrowed.sources
+        limit = max(CANDIDATES, self._request.k) + (0 if kinds else BESIDE)
         return _with_neighbours(allowed, {*_best(allowed, _by_words, limit), *_best(allowed, _by_meaning, limit)})
 
     # What is around it

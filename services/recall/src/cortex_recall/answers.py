@@ -8,8 +8,8 @@ from uuid import UUID
 
 from cortex_contracts.messages.base import preview
 from cortex_contracts.rpc.recall import Explanation, Hop, RecalledMemory, RecallRequest
-from cortex_recall.fusion import Scored
-from cortex_recall.packing import pack, tokens
+from cortex_ranking.fusion import Scored
+from cortex_ranking.packing import pack, tokens
 from cortex_store.entity_relations import Path
 from cortex_store.memories import Memory
 from cortex_store.memory_index import Candidate

@@ -10,11 +10,13 @@ from cortex_providers import reranker as rerankers
 from cortex_providers.cache import Cache, CachedEmbedder
 from cortex_providers.embedder import configured
 from cortex_providers.generations import Generations
-from cortex_recall import calibration
+from cortex_ranking import calibration
+from cortex_ranking.query_vector import QueryVectors
 from cortex_recall.access_log import AccessLog
 from cortex_recall.brain_status import Status
 from cortex_recall.config import RecallSettings
 from cortex_recall.context import Context
+from cortex_recall.contradictions import Contradictions
 from cortex_recall.documents import Documents
 from cortex_recall.hot_tier import HotTier
 from cortex_recall.memory_engine import MemoryEngine
@@ -22,7 +24,6 @@ from cortex_recall.page_engine import PageEngine
 from cortex_recall.page_query import PageFinder, PageQuery
 from cortex_recall.page_reads import PageReads
 from cortex_recall.provenance import Provenance
-from cortex_recall.query_vector import QueryVectors
 from cortex_recall.recall import Recall
 from cortex_recall.result_cache import ResultCache
 from cortex_runtime import logs
@@ -50,6 +51,9 @@ def build(settings: RecallSettings) -> Service:
     access_log = AccessLog(database, relay.wake)
     service.background("access_log", access_log.run)
 
+    contradictions = Contradictions(database, relay.wake)
+    service.background("contradictions", contradictions.run)
+
     hot_tier = HotTier(database)
     results = ResultCache(cache, Generations(cache), settings.recall_cache_ttl_s)
     recipe = settings.recall_recipe
@@ -61,7 +65,7 @@ def build(settings: RecallSettings) -> Service:
             cosine_span=recipe.cosine_span,
         )
     backgrounds = calibration.backgrounds(settings.embeddings_model)
-    recall = Recall(hot_tier, vectors, results, access_log, reranker, recipe, backgrounds)
+    recall = Recall(hot_tier, vectors, results, access_log, reranker, recipe, backgrounds, contradictions)
     service.bus.serve(RECALL, recall.recall)
     service.bus.serve(GET, Provenance(database, results).get)
     service.bus.serve(CONTEXT, Context(database).context)

@@ -9,8 +9,8 @@ from typing import Final, Protocol
 
 from cortex_contracts.errors import CortexError
 from cortex_contracts.rpc.pages import BrainStatus, BrainStatusRequest
+from cortex_ranking.query_vector import Model
 from cortex_recall.ports import Transactions
-from cortex_recall.query_vector import Model
 from cortex_store import page_overview, vaults
 from cortex_store.page_views import page_type
 from cortex_store.vaults import SyncResult

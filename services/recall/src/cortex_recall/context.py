@@ -8,8 +8,8 @@ from typing import Final
 
 from cortex_contracts.messages.base import preview
 from cortex_contracts.rpc.recall import ContextItem, ContextReply, ContextRequest, ContextSection
+from cortex_ranking.packing import tokens
 from cortex_recall.context_pack import SHARE, arrange
-from cortex_recall.packing import tokens
 from cortex_recall.ports import Transactions
 from cortex_recall.views import view
 from cortex_store import memories

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from cortex_recall.fusion import Scored
+from cortex_ranking.fusion import Scored
 from cortex_store.entity_relations import Path
 from cortex_store.lexical import SMALLEST_STORE, idf
 

@@ -16,7 +16,7 @@ from cortex_contracts.rpc.engine import (
     SourceClass,
 )
 from cortex_contracts.rpc.recall import RecalledMemory, RecallRequest
-from cortex_recall.passage import SNIPPET_LENGTH, snippet, title
+from cortex_ranking.passage import SNIPPET_LENGTH, snippet, title
 from cortex_recall.ports import Freshness
 from cortex_recall.recall import Recall
 

@@ -11,13 +11,13 @@ from typing import Final
 
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.rpc.pages import PageResult, PageSearch, QueryPagesReply, QueryPagesRequest
-from cortex_recall.calibration import Backgrounds
-from cortex_recall.fusion import Recipe
+from cortex_ranking.calibration import Backgrounds
+from cortex_ranking.fusion import Recipe
+from cortex_ranking.query_vector import QueryVector, VectorSource
 from cortex_recall.page_matches import asked, highlights
 from cortex_recall.page_ranking import RankedPage, ranked
 from cortex_recall.page_snippet import snippet
 from cortex_recall.ports import Transactions
-from cortex_recall.query_vector import QueryVector, VectorSource
 from cortex_recall.stopwatch import Stopwatch
 from cortex_store import page_search, terms
 from cortex_store.page_search import PageQuestion, Passage

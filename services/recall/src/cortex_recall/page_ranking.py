@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from cortex_recall.fusion import Evidence, Recipe, fuse
-from cortex_recall.recall import STOP_WORDS_DOUBT
+from cortex_ranking.fusion import Evidence, Recipe, fuse
+from cortex_ranking.question import STOP_WORDS_DOUBT, says_something
 from cortex_store import terms
 from cortex_store.page_search import PageCandidate, PagesFound
 
@@ -55,8 +55,7 @@ def ranked(
         )
         for one in found.candidates
     ]
-    says_something = any(term not in terms.STOP_WORDS for term in terms.terms(question))
-    best_lexical = found.best_lexical * (1 if says_something or by_words else STOP_WORDS_DOUBT)
+    best_lexical = found.best_lexical * (1 if by_words or says_something(question) else STOP_WORDS_DOUBT)
     by_chunk = {one.chunk: one for one in found.candidates}
     pages: dict[UUID, RankedPage] = {}
     for scored in fuse(evidence, best_lexical, recipe, background):

@@ -7,7 +7,7 @@ from cortex_contracts.rpc.recall import EntityRelation, GetReply, GetRequest, Hi
 from cortex_recall.ports import Transactions
 from cortex_recall.result_cache import ResultCache
 from cortex_recall.views import view
-from cortex_store import access, entities, entity_relations, memories, memory_events, occurrences
+from cortex_store import access, consolidation, entities, entity_relations, memories, memory_events, occurrences
 
 
 class Provenance:
@@ -59,6 +59,9 @@ class Provenance:
                 ),
                 access_count=count,
                 last_accessed_at=last,
+                sources=await consolidation.sources(connection, memory.id),
+                facts=await consolidation.made_of(connection, memory.id),
+                summaries=await consolidation.summaries(connection, memory.id),
             )
         await self._cache.put(key, reply)
         return reply

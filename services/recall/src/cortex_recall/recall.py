@@ -1,7 +1,7 @@
 """Recall: the memories that answer a query, best first. Never a language model, never the cold tier.
 
 Cache → embed → candidates by words and by meaning with the turns around them → fusion → floor → hop → rerank → pack.
-What must happen after the answer (access counts, the recall event) is noted for later.
+What must happen after the answer (access counts, the recall event, what contradicts it) is noted for later.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from cortex_contracts.errors import CortexError, InvalidMessage
+from cortex_contracts.errors import CortexError
 from cortex_contracts.rpc.recall import (
     Dropped,
     FusionMethod,
+    RecalledMemory,
     RecallReply,
     RecallRequest,
     TimeWindow,
@@ -25,20 +25,23 @@ from cortex_contracts.rpc.recall import (
 from cortex_extraction import entities, times
 from cortex_extraction.folding import key
 from cortex_providers.reranker import Reranker
+from cortex_ranking.calibration import Backgrounds
+from cortex_ranking.fusion import Evidence, Recipe, Scored, fuse, rrf, salient
+from cortex_ranking.packing import pack, tokens
+from cortex_ranking.query_vector import QueryVector, VectorSource
+from cortex_ranking.question import STOP_WORDS_DOUBT, says_something, time_meant
 from cortex_recall import entity_hop
 from cortex_recall.access_log import AccessLog, Answered
 from cortex_recall.answers import Ranked, content_of, explanation, fit, ranks_of, recalled
-from cortex_recall.calibration import Backgrounds
+from cortex_recall.contradictions import Contradictions, Heard
 from cortex_recall.entity_hop import Hopped
-from cortex_recall.fusion import Evidence, Recipe, Scored, fuse, rrf, salient
-from cortex_recall.packing import pack, tokens
 from cortex_recall.ports import Found, HotTierReads, Question, Reading
-from cortex_recall.query_vector import QueryVector, VectorSource
 from cortex_recall.result_cache import ResultCache
 from cortex_recall.stopwatch import Stopwatch
 from cortex_recall.views import view
 from cortex_runtime import logs
 from cortex_store import terms
+from cortex_store.consolidation import SOURCE_KIND
 from cortex_store.memories import Memory
 from cortex_store.memory_index import Candidate, Filter
 
@@ -51,9 +54,10 @@ RERANKED: Final = 20
 MOST_TOKENS: Final = 150_000
 """Of the contents of one reply, whatever was asked for: a message of the bus holds 1 MiB."""
 RERANK_LIMIT_S: Final = 0.25
-STOP_WORDS_DOUBT: Final = 5
-"""How much better than the best possible the words of a question of stop words alone would have to match: what such
-words share is next to nothing ("what is it"), and still finds a band named The Who, with what its meaning adds."""
+BESIDE: Final = 20
+"""Candidates more, each way, where facts of sleep take nobody's place: a development conversation has 16 facts."""
+MEMORIES_PER_FACT: Final = 3
+"""A fact is as long as four memories."""
 
 log = logs.get(__name__)
 
@@ -70,13 +74,16 @@ class Recall:
         reranker: Reranker,
         recipe: Recipe,
         backgrounds: Backgrounds | None = None,
+        contradictions: Contradictions | None = None,
     ) -> None:
+        """Without `contradictions` nobody looks at the context of a question."""
         self._hot_tier = hot_tier
         self._vectors = vectors
         self._cache = cache
         self._access_log = access_log
         self._reranker = reranker
         self._recipe = recipe
+        self._contradictions = contradictions
         self._backgrounds = backgrounds or Backgrounds()
         # An answer of another recipe is another answer.
         self._kind = f"recall-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:8]}"
@@ -89,10 +96,11 @@ class Recall:
             Unavailable: the hot tier cannot be read.
         """
         watch = Stopwatch()
+        asked_at = datetime.now(UTC)
+        # The answer does not depend on the context.
+        bare = request.model_copy(update={"context": None})
         key = (
-            None
-            if request.explain
-            else await self._cache.key(self._kind, request.principal, request, request.namespaces)
+            None if request.explain else await self._cache.key(self._kind, request.principal, bare, request.namespaces)
         )
         kept = await self._cache.get(key, RecallReply)
         if kept is not None:
@@ -104,17 +112,22 @@ class Recall:
         self._access_log.note(
             Answered(
                 request.principal,
-                tuple((one.memory_id, one.namespace) for one in reply.memories),
+                tuple((one.memory_id, one.namespace) for one in (*reply.memories, *reply.facts)),
                 reply.took_ms,
             )
         )
+        # What was believed once is not corrected by what is known now.
+        if self._contradictions is not None and request.context and request.as_of is None:
+            found = tuple(one.memory_id for one in reply.memories)
+            self._contradictions.note(Heard(request.principal, request.context, found, asked_at))
         return reply
 
     async def _answer(self, request: RecallRequest, watch: Stopwatch) -> RecallReply:
         watch.lap("cache")
-        window = _window(request)
+        window = time_meant(request.query, request.timezone, request.as_of)
         vector = await self._vectors.of(request.query)
         watch.lap("embed")
+        aside = not (request.filter.networks or request.filter.types or request.filter.sources)
         async with self._hot_tier.reading(request.principal) as reading:
             question = Question(
                 text=request.query,
@@ -124,7 +137,7 @@ class Recall:
                 names=entities.candidates(request.query),
                 filter_names=_keys(request.filter.entities),
                 filter=_filter(request, window),
-                limit=max(CANDIDATES, request.k),
+                limit=max(CANDIDATES, request.k) + (BESIDE if aside else 0),
                 around=AROUND,
             )
             found = await reading.search(question)
@@ -140,7 +153,10 @@ class Recall:
                 above += [one.scored for one in hopped if one.scored.relevance >= floor]
                 above.sort(key=lambda one: -one.relevance)
             watch.lap("hop")
-            rows = await reading.rows([one.id for one in _contenders(above, max(request.k, RERANKED))])
+            rows = await _rows(reading, above, max(request.k, RERANKED), aside)
+            if request.as_of is None:
+                # What ended since the search found it was true then: an answer is of one moment.
+                rows = {id_: replace(row, invalid_at=None, superseded_by=None) for id_, row in rows.items()}
             ranked = sorted(
                 (
                     Ranked(rows[one.id], one, salient(one.relevance, rows[one.id].importance), path=paths.get(one.id))
@@ -149,6 +165,8 @@ class Recall:
                 ),
                 key=lambda one: (-one.score, one.memory.id),
             )
+        facts = [one for one in ranked if aside and one.memory.source_kind == SOURCE_KIND]
+        ranked = [one for one in ranked if not aside or one.memory.source_kind != SOURCE_KIND]
         watch.lap("rows")
         # After the transaction: it must not wait for a model.
         degraded = list(vector.degraded)
@@ -167,26 +185,28 @@ class Recall:
             around, price = fit(chosen, near, request, budget - spent)
             spent += price
         ranks = ranks_of(found.candidates) if request.explain else {}
-        memories = tuple(
-            recalled(one, content_of(one.memory, request)).model_copy(
-                update={
-                    "neighbours": tuple(
-                        view(turn, content_of(turn, request)) for turn in around.get(one.memory.id, ())
-                    ),
-                    "explanation": explanation(one, ranks.get(one.memory.id)) if request.explain else None,
-                }
+
+        def told(one: Ranked) -> RecalledMemory:
+            turns = tuple(view(turn, content_of(turn, request)) for turn in around.get(one.memory.id, ()))
+            why = explanation(one, ranks.get(one.memory.id)) if request.explain else None
+            return recalled(one, content_of(one.memory, request)).model_copy(
+                update={"neighbours": turns, "explanation": why}
             )
-            for one in chosen
-        )
+
+        # What the memories leave of the budget: a fact is in nobody's place.
+        best_facts = facts[: -(-request.k // MEMORIES_PER_FACT)] if request.facts else []
+        beside, price, left_out = pack(best_facts, lambda one: tokens(content_of(one.memory, request)), budget - spent)
+        spent += price
         watch.lap("pack")
         return RecallReply(
-            memories=memories,
+            memories=tuple(map(told, chosen)),
+            facts=tuple(map(told, beside)),
             took_ms=watch.total_ms(),
             degraded=tuple(degraded),
             dropped=Dropped(
                 below_floor=len(scored) - len(above),
-                beyond_k=max(0, len(above) - request.k),
-                over_budget=over_budget,
+                beyond_k=max(0, len(above) - len(facts) - request.k),
+                over_budget=over_budget + left_out,
             ),
             floor=floor,
             tokens=spent,
@@ -201,7 +221,7 @@ class Recall:
         evidence = [_evidence(candidate, window, script) for candidate in found.candidates]
         if request.fusion is FusionMethod.RRF:
             return rrf(evidence)
-        best = found.best_lexical * (1 if _says_something(request.query) else STOP_WORDS_DOUBT)
+        best = found.best_lexical * (1 if says_something(request.query) else STOP_WORDS_DOUBT)
         return fuse(evidence, best, self._recipe, self._backgrounds.foreign(vector.vector, script))
 
     async def _hop(
@@ -241,17 +261,6 @@ class Recall:
         return [*head, *tail], True
 
 
-def _window(request: RecallRequest) -> times.TimeReading | None:
-    try:
-        zone = ZoneInfo(request.timezone)
-    except (KeyError, ValueError, OSError):
-        raise InvalidMessage(f"timezone: {request.timezone!r} is no IANA time zone") from None
-    try:
-        return times.understand(request.query, request.as_of.astimezone(zone) if request.as_of else datetime.now(zone))
-    except OverflowError:
-        raise InvalidMessage("as_of: outside the calendar of its time zone, which has the years 1 to 9999") from None
-
-
 def _filter(request: RecallRequest, window: times.TimeReading | None) -> Filter:
     asked = request.filter
     since, until = asked.since, asked.until
@@ -270,10 +279,6 @@ def _filter(request: RecallRequest, window: times.TimeReading | None) -> Filter:
     )
 
 
-def _says_something(query: str) -> bool:
-    return any(term not in terms.STOP_WORDS for term in terms.terms(query))
-
-
 def _keys(names: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if names is None else tuple(key(name) for name in names)
 
@@ -289,6 +294,20 @@ def _evidence(candidate: Candidate, window: times.TimeReading | None, script: in
         in_time=window is not None and window.start <= candidate.valid_at < window.end,
         foreign=bool(script and candidate.script) and candidate.script != script,
     )
+
+
+async def _rows(reading: Reading, above: Sequence[Scored], count: int, aside: bool) -> dict[UUID, Memory]:
+    """The rows of those of `above` (best first) that may be among the best `count` by score, facts of sleep not counted
+    where they come beside."""
+    rows: dict[UUID, Memory] = {}
+    wanted = count
+    while True:
+        some = _contenders(above, wanted)
+        rows |= await reading.rows([one.id for one in some if one.id not in rows])
+        facts = sum(row.source_kind == SOURCE_KIND for row in rows.values()) if aside else 0
+        if wanted >= count + facts or wanted >= len(above):
+            return rows
+        wanted = count + facts
 
 
 def _contenders(above: Sequence[Scored], count: int) -> list[Scored]:
