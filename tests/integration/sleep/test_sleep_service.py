@@ -28,7 +28,12 @@ from cortex_testkit.process import RunningService, service_process
 
 @pytest.fixture
 async def sleep(nats: NatsServer, postgres: PostgresDatabase, tmp_path: Path) -> AsyncIterator[RunningService]:
-    process = service_process("sleep", CORTEX_NATS_URL=nats.url("sleep"), CORTEX_SLEEP_DATABASE_URL=postgres.sleep_url)
+    process = service_process(
+        "sleep",
+        CORTEX_NATS_URL=nats.url("sleep"),
+        CORTEX_SLEEP_DATABASE_URL=postgres.sleep_url,
+        CORTEX_CACHE_URL="redis://127.0.0.1:1/0",
+    )
     with RunningService(process, tmp_path) as running:
         await running.wait_ready()
         yield running

@@ -13,6 +13,7 @@ from cortex_runtime.logs import where_it_failed
 from cortex_testkit.cache_server import CacheServer, open_cache
 from cortex_testkit.embedder_server import open_embedder_server
 from cortex_testkit.nats_server import NatsServer, open_nats
+from cortex_testkit.object_servers import ObjectServer, open_moto, open_seaweed
 from cortex_testkit.postgres_server import PostgresDatabase, PostgresServer, open_postgres
 
 # structlog's own renderer draws every local variable of a traceback, which takes seconds, and with them time limits.
@@ -40,6 +41,20 @@ def cache_server() -> Iterator[CacheServer]:
     """A Redis-protocol server for this worker; use `cache` in tests."""
     with ExitStack() as stack:
         yield open_cache(stack)
+
+
+@pytest.fixture(scope="session")
+def object_server() -> Iterator[ObjectServer]:
+    """The embedded S3 server for this worker; tests take buckets of their own."""
+    with ExitStack() as stack:
+        yield open_seaweed(stack)
+
+
+@pytest.fixture(scope="session")
+def other_object_server() -> Iterator[ObjectServer]:
+    """An S3 server of another maker for this worker."""
+    with ExitStack() as stack:
+        yield open_moto(stack)
 
 
 @pytest.fixture(scope="session")

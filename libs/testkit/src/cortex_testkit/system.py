@@ -29,11 +29,10 @@ from cortex_infra.services import SERVICES
 from cortex_runtime.publishing import publish
 from cortex_testkit import provider
 from cortex_testkit.eventually import eventually
-from cortex_testkit.process import RunningService
+from cortex_testkit.process import RunningService, service_process
 
 ORG: Final = "local"
-# These tests never read the object store; starting it would cost seconds.
-SETTINGS: Final = {"CORTEX_COLD_STORE_ENDPOINT": "http://127.0.0.1:9", "CORTEX_WEBHOOK_SECRETS": "test-secret"}
+SETTINGS: Final = {"CORTEX_WEBHOOK_SECRETS": "test-secret"}
 COUNT: Final = """
 SELECT count(*) AS memories, count(DISTINCT content) AS contents,
     (SELECT count(*) FROM memory_events WHERE op = 'retain' AND namespace = $1) AS events,
@@ -56,6 +55,24 @@ class System:
     def services(self) -> list[str]:
         """Names of the five services."""
         return [process.name for process in self.installation.services]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all processes."""
+        return list(self._processes)
+
+    def settings(self, name: str) -> Mapping[str, str]:
+        """What one process was told."""
+        return self._processes[name].environment
+
+    def add_replica(self, service: str, name: str) -> None:
+        """One more process of a service, to be launched by its own name."""
+        more = {key: value for key, value in self.settings(service).items() if not key.endswith("_PORT")}
+        self._processes[name] = service_process(service, **{**more, "CORTEX_INSTANCE": ""})
+
+    def alive(self, name: str) -> bool:
+        """Whether one process runs."""
+        return self._running[name].alive()
 
     def url(self, service: str) -> str:
         """Where a service answers HTTP."""
@@ -81,7 +98,7 @@ class System:
     def launch(self, name: str) -> None:
         """Start one process, again if it ran before."""
         directory = self.installation.home.run / name
-        start = RunningService if name in self.services else RunningServer
+        start = RunningService if self._processes[name].name in self.services else RunningServer
         self._running[name] = self._stack.enter_context(start(self._processes[name], directory))
 
     def kill(self, name: str) -> None:
@@ -191,7 +208,10 @@ async def running_system(settings: Mapping[str, str] | None = None) -> AsyncIter
         home = Home(directory / "home")
         home.prepare()
         with home.locked():
-            system = System(installation.prepare(home, settings={**SETTINGS, **own_ports(), **(settings or {})}), stack)
+            # A folder is the cold store, unless a test says otherwise: starting an object store would cost seconds.
+            cold = {"CORTEX_COLD_STORE_WAREHOUSE": str(directory / "cold")}
+            told = {**SETTINGS, **cold, **own_ports(), **(settings or {})}
+            system = System(installation.prepare(home, settings=told), stack)
             try:
                 await system.start()
                 yield system

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
-from typing import Final, Protocol
+from typing import Final
 
 from cortex_contracts.errors import CortexError
 from cortex_runtime import logs
+from cortex_sleep.ports import Unscoped
 from cortex_store import memories
-from cortex_store.connection import Connection
 
 MONTHS_AHEAD: Final = 6
 INTERVAL_S: Final = 6 * 3600.0
 RETRY_S: Final = 30.0
 
 log = logs.get(__name__)
-
-
-class Unscoped(Protocol):
-    """Transactions for work that belongs to no org."""
-
-    def unscoped(self) -> AbstractAsyncContextManager[Connection]:
-        """A transaction that is bound to no org. Raises Unavailable when the database is away."""
-        ...
 
 
 class Partitions:

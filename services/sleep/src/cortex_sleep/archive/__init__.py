@@ -1,0 +1,1 @@
+"""The archive: questions to the cold tier."""
