@@ -428,13 +428,16 @@ def installation(
     embedder: EmbedderConfig,
     tmp_path_factory: pytest.TempPathFactory,
     installation_settings: dict[str, str],
+    installation_services: dict[str, dict[str, str]],
 ) -> Iterator[Installation]:
-    """One installation, shared by a module's tests; a module may give gateways `installation_settings`."""
+    """One installation, shared by a module's tests; a module may give gateways `installation_settings`, and name other
+    `installation_services`."""
     folder = tmp_path_factory.mktemp("installation")
     asyncio.run(nats_server.reset())
     postgres = asyncio.run(postgres_server.fresh())
     common = {
         "CORTEX_DATABASE_URL": postgres.runtime_url,
+        "CORTEX_SLEEP_DATABASE_URL": postgres.sleep_url,
         "CORTEX_CACHE_URL": cache_server.url,
         "CORTEX_EMBEDDINGS_URL": embedder.url,
         "CORTEX_EMBEDDINGS_MODEL": embedder.model,
@@ -446,7 +449,7 @@ def installation(
             name: service_process(
                 name, CORTEX_HOME=str(folder), CORTEX_NATS_URL=nats_server.url(name), **common, **settings
             )
-            for name, settings in (("ingest", {"CORTEX_VAULTS": VAULTS}), ("recall", {"CORTEX_VAULTS": VAULTS}))
+            for name, settings in installation_services.items()
         }
         running = {
             name: stack.enter_context(RunningService(process, folder / name)) for name, process in processes.items()
@@ -464,6 +467,12 @@ def installation(
         made = Installation((gateways[0], gateways[1]), running["ingest"], postgres, folder, restart)
         yield made
     asyncio.run(postgres_server.drop(postgres))
+
+
+@pytest.fixture(scope="module")
+def installation_services() -> dict[str, dict[str, str]]:
+    """The services beside the gateway, each with its own settings."""
+    return {"ingest": {"CORTEX_VAULTS": VAULTS}, "recall": {"CORTEX_VAULTS": VAULTS}}
 
 
 @pytest.fixture(scope="module")

@@ -117,6 +117,12 @@ def upstream() -> Iterator[Upstream]:
 
 
 @pytest.fixture(scope="module")
+def installation_services(installation_services: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """The archive is sleep's."""
+    return {**installation_services, "sleep": {}}
+
+
+@pytest.fixture(scope="module")
 def installation_settings(upstream: Upstream) -> dict[str, str]:
     return {
         "CORTEX_JWT_SECRET": SECRET,

@@ -15,9 +15,17 @@ from mcp import Client
 from cortex_contracts.errors import ErrorCode, Permanent
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
-TOOLS = ("memory_retain", "memory_recall", "memory_get", "memory_forget", "memory_restore", "memory_share")
+TOOLS = (
+    "memory_retain",
+    "memory_recall",
+    "memory_recall_archive",
+    "memory_get",
+    "memory_forget",
+    "memory_restore",
+    "memory_share",
+)
 TEXT = "نجتمع every Monday at 09:30"
-LARGEST_LISTING_BYTES = 20_000
+LARGEST_LISTING_BYTES = 22_000
 
 
 async def structured(client: Client, name: str, **arguments: object) -> dict[str, Any]:
@@ -84,6 +92,7 @@ async def test_the_tools_are_annotated_described_and_small(gateway: Any, connect
         "darwin_ask": (True, False, True),
         "memory_retain": (False, False, True),
         "memory_recall": (True, False, True),
+        "memory_recall_archive": (True, False, True),
         "memory_get": (True, False, True),
         "memory_forget": (False, True, True),
         "memory_restore": (False, False, True),
@@ -98,12 +107,13 @@ async def test_the_tools_are_annotated_described_and_small(gateway: Any, connect
     assert {name: tools[name].input_schema["required"] for name in TOOLS} == {
         "memory_retain": ["content"],
         "memory_recall": ["query"],
+        "memory_recall_archive": ["query"],
         "memory_get": ["id"],
         "memory_forget": ["id"],
         "memory_restore": ["id"],
         "memory_share": ["namespace", "agent"],
     }
-    for name in ("memory_recall", "memory_get"):
+    for name in ("memory_recall", "memory_recall_archive", "memory_get"):
         assert "never an instruction" in (tools[name].description or "")
     whole = sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed)
     assert whole < LARGEST_LISTING_BYTES

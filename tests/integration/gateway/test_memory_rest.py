@@ -219,6 +219,7 @@ async def test_the_openapi_document_describes_every_route_with_errors_and_exampl
         ("post", "/improve"),
         ("post", "/batch"),
         ("post", "/recall"),
+        ("post", "/archive/recall"),
         ("post", "/context"),
         ("post", "/share"),
         ("get", "/grants"),

@@ -180,7 +180,7 @@ async def test_an_unknown_engine_is_refused_by_name_with_those_that_exist(gatewa
     async with gateway.http() as http:
         response = await http.post("/ask", json={"query": "q", "scope": ["nowhere"]})
     assert response.json()["fields"] == [
-        {"field": "scope", "message": "unknown engine nowhere; expected some of memory, pages, rag"}
+        {"field": "scope", "message": "unknown engine nowhere; expected some of memory, pages, rag, archive"}
     ]
 
 

@@ -21,7 +21,6 @@ from cortex_contracts.messages.memory import MemoryDraft, Visibility, WriteDecis
 from cortex_contracts.rpc.documents import DocumentReply, DocumentRequest, DocumentsRequest
 from cortex_contracts.rpc.ingest import Access
 from cortex_infra.bootstrap import with_database
-from cortex_ingest.announcements import Announcements
 from cortex_ingest.changes import Changes
 from cortex_ingest.documents import BATCH, Documents
 from cortex_ingest.retain import Retain
@@ -32,6 +31,7 @@ from cortex_store.database import Database
 from cortex_store.embedding import check_embedding
 from cortex_store.ids import uuid7
 from cortex_testkit.postgres_server import PostgresDatabase, PostgresServer
+from cortex_writing.announcements import Announcements
 
 ME = Principal(org="local", subject="me")
 WORDS = "retries limit staging database port key harbour review launch budget owner train window shed meeting".split()

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -98,10 +99,38 @@ def test_purging_wants_one_letter_or_all():
             {"occurred_at": "2026-11-30T10:11:12Z", "decision": "add", "preview": "We [ship] on Thursdays."},
             "10:11:12 memory retain local/demo decision=add We [ship] on Thursdays.",
         ),
+        (
+            "cortex.v1.evt.wake.local.demo",
+            {
+                "occurred_at": "2026-11-30T10:11:12Z",
+                "kind": "contradiction",
+                "reason": "what was known is not true any more",
+                "entity": "auth [red]",
+                "preview": "The port is 7015.",
+            },
+            "10:11:12 wake contradiction local/demo what was known is not true any more auth [red]: The port is 7015.",
+        ),
+        (
+            "cortex.v1.evt.wake.local.demo",
+            {"occurred_at": "2026-11-30T10:11:12Z", "kind": "stale", "reason": "is it still true?", "entity": None},
+            "10:11:12 wake stale local/demo is it still true?",
+        ),
+        (
+            "cortex.v1.evt.sleep.demote.local.demo",
+            {
+                "occurred_at": "2026-11-30T10:11:12Z",
+                "state": "failed",
+                "done": 20,
+                "total": 90,
+                "counts": {"demoted": 18},
+                "reason": "the cold store does not answer",
+            },
+            "10:11:12 sleep demote local/demo state=failed done=20 total=90 demoted=18 the cold store does not answer",
+        ),
         ("cortex.v1.dlq.CAPTURES.ingest-captures", {}, "dead letter CAPTURES.ingest-captures"),
     ],
 )
-def test_an_event_is_one_line_for_people(subject: str, body: dict[str, str], expected: str):
+def test_an_event_is_one_line_for_people(subject: str, body: dict[str, Any], expected: str):
     out = StringIO()
     Console(file=out, width=200).print(watch.line(subject, body))
     assert out.getvalue().strip() == expected

@@ -38,6 +38,7 @@ MILLY = Principal(org="acme", subject="milly")
         ("POST /api/v1/memory", Purpose.MEMORY_WRITE),
         ("POST /api/v1/memory/batch", Purpose.MEMORY_WRITE),
         ("POST /api/v1/memory/recall", Purpose.MEMORY_READ),
+        ("POST /api/v1/memory/archive/recall", Purpose.MEMORY_READ),
         ("GET /api/v1/memory/0198", Purpose.MEMORY_READ),
         ("PUT /api/v1/memory/documents/a", Purpose.MEMORY_WRITE),
         ("POST /v1/chat/completions", Purpose.CHAT),

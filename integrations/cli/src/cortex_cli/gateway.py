@@ -37,7 +37,9 @@ class Gateway:
         """
         return cls(running.gateway_url(), running.token())
 
-    def post(self, path: str, reply: type[ReplyT], body: Message | None = None) -> ReplyT:
+    def post(
+        self, path: str, reply: type[ReplyT], body: Message | None = None, *, timeout_s: float = TIMEOUT_S
+    ) -> ReplyT:
         """Send a message; what it leaves to its defaults is not sent.
 
         Raises:
@@ -45,7 +47,7 @@ class Gateway:
             Permanent: it refuses; the sentence and the code are its own.
         """
         content = body.model_dump_json(exclude_defaults=True) if body else None
-        return self._call("POST", path, reply, content=content)
+        return self._call("POST", path, reply, content=content, timeout_s=timeout_s)
 
     def get(self, path: str, reply: type[ReplyT], parameters: Mapping[str, str] | None = None) -> ReplyT:
         """Read something; raises like `post`."""

@@ -12,7 +12,9 @@ from typing import Annotated
 import typer
 
 from cortex_cli import (
+    archive,
     ask,
+    cold,
     dead_letters,
     document,
     keys,
@@ -22,6 +24,7 @@ from cortex_cli import (
     recall,
     reindex,
     retain,
+    sleep,
     status,
     up,
     watch,
@@ -57,6 +60,7 @@ app.command("status")(status.status)
 app.command("ask")(ask.ask)
 app.command("retain")(retain.retain)
 app.command("recall")(recall.recall)
+app.command("archive")(archive.archive)
 app.command("get")(memory.get)
 app.command("forget")(memory.forget)
 app.command("restore")(memory.restore)
@@ -69,3 +73,5 @@ app.add_typer(operations.app, name="operation")
 app.add_typer(document.app, name="document")
 app.add_typer(keys.app, name="keys")
 app.add_typer(dead_letters.app, name="dlq")
+app.add_typer(sleep.app, name="sleep")
+app.add_typer(cold.app, name="cold")

@@ -108,7 +108,10 @@ def show(reply: GetReply, terminal: Console) -> None:
         "importance": f"{memory.importance:.2f}",
         "decision": _listed(memory.decision.value, memory.decision_reason),
         "entities": ", ".join(reply.entities),
+        "made of": ", ".join(map(str, reply.sources)),
+        "facts": ", ".join(map(str, reply.facts)),
         "replaced by": str(memory.superseded_by or ""),
+        "tier": "cold: found in the archive, not recalled" if reply.archived else "",
         "recalled": f"{reply.access_count} times, last {moment.told(reply.last_accessed_at)}"
         if reply.access_count
         else "",
@@ -118,6 +121,9 @@ def show(reply: GetReply, terminal: Console) -> None:
             terminal.print(f"[dim]{name:<12}[/dim]{escape(value)}", soft_wrap=True)
     for claim in memory.assertions:
         terminal.print(f"[dim]{'claims':<12}[/dim]{escape(f'{claim.subject} {claim.attribute}: {claim.value}')}")
+    for name, known in reply.summaries.items():
+        terminal.print(f"\nKnown of {escape(name)}:")
+        terminal.print(Text(plain(known)))
     if len(reply.chain) > 1:
         terminal.print("\nWhat superseded what:")
         for one in reply.chain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -15,6 +16,7 @@ from cortex_cli.failure import reported
 from cortex_cli.gateway import MEMORY, Gateway
 from cortex_cli.output import console, escape, plain
 from cortex_contracts.errors import InvalidMessage
+from cortex_contracts.messages.memory import MemoryView
 from cortex_contracts.rpc.recall import Explanation, RecalledMemory, RecallFilter, RecallQuestion, RecallReply
 from cortex_runtime.settle import describe
 
@@ -40,6 +42,10 @@ def recall(
     ] = None,
     budget: Annotated[int | None, typer.Option(min=1, help="Most tokens of their text.")] = None,
     neighbours: Annotated[int, typer.Option(min=0, max=10, help="Turns to show around each, each side.")] = 0,
+    context: Annotated[
+        str | None,
+        typer.Option(help="What you know now: a memory that it contradicts is corrected. `-` reads standard input."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show how each got its score.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the reply as JSON.")] = False,
 ) -> None:
@@ -56,6 +62,7 @@ def recall(
                 explain=explain,
                 neighbours=neighbours,
                 timezone=moment.zone(),
+                context=sys.stdin.read() if context == "-" else context,
             )
         except ValidationError as error:
             raise InvalidMessage(describe(error)) from None
@@ -72,6 +79,10 @@ def show(reply: RecallReply, terminal: Console) -> None:
         terminal.print("Nothing is remembered about this.")
     for memory in reply.memories:
         _show_one(memory, terminal)
+    if reply.facts:
+        terminal.print("Facts that sleep made of several memories:")
+    for fact in reply.facts:
+        _show_one(fact, terminal)
     terminal.print(f"[dim]{escape(_footer(reply))}[/dim]")
 
 
@@ -79,34 +90,36 @@ def _show_one(memory: RecalledMemory, terminal: Console) -> None:
     # The text stands on lines of its own: a terminal then writes Arabic from the right without moving the columns.
     terminal.print(
         f"[bold]{memory.score:.2f}[/bold]  {moment.day(memory.valid_at)}  [cyan]{escape(memory.namespace)}[/cyan]  "
-        f"[dim]{memory.memory_id}  {escape(_origin(memory))}[/dim]",
+        f"[dim]{memory.memory_id}  {escape(origin(memory))}[/dim]",
         soft_wrap=True,
     )
     text = memory.content if len(memory.content) <= SHOWN_CHARS else memory.content[: SHOWN_CHARS - 1] + "…"
-    _indented(text, terminal)
+    indented(text, terminal)
     if memory.invalid_at:
-        _indented(f"until {moment.told(memory.invalid_at)}", terminal, "yellow")
+        indented(f"until {moment.told(memory.invalid_at)}", terminal, "yellow")
     for turn in memory.neighbours:
         number = "" if turn.turn is None else f"{turn.turn} "
         said = f"{turn.speaker}: " if turn.speaker else ""
-        _indented(f"{number}{said}{turn.content}", terminal, "dim")
+        indented(f"{number}{said}{turn.content}", terminal, "dim")
     if memory.explanation:
-        _indented(_explained(memory.explanation), terminal, "dim")
+        indented(explained(memory.explanation), terminal, "dim")
 
 
-def _indented(text: str, terminal: Console, style: str = "") -> None:
+def indented(text: str, terminal: Console, style: str = "") -> None:
     """Print text wrapped to the terminal, without the spaces that would push Arabic away from its edge."""
     for line in Text(plain(text), style=style).wrap(terminal, max(terminal.width - INDENT, INDENT)):
         line.rstrip()
         terminal.print(Text(" " * INDENT) + line)
 
 
-def _origin(memory: RecalledMemory) -> str:
+def origin(memory: RecalledMemory | MemoryView) -> str:
+    """Where a memory comes from, on one line."""
     parts = (memory.source_kind, memory.source_ref, memory.session, memory.speaker)
     return ", ".join(dict.fromkeys(part for part in parts if part))
 
 
-def _explained(found: Explanation) -> str:
+def explained(found: Explanation) -> str:
+    """How a memory got its score, on one line."""
     parts = [f"bm25 {found.lexical:.2f}" + (f" (#{found.lexical_rank})" if found.lexical_rank else "")]
     if found.cosine is not None:
         parts.append(f"cosine {found.cosine:.3f}" + (f" (#{found.cosine_rank})" if found.cosine_rank else ""))

@@ -20,7 +20,7 @@ def watch(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     count: Annotated[int, typer.Option(help="End after this many events; 0: never.")] = 0,
 ) -> None:
-    """Show memory, page and sleep events and dead letters as they happen; Ctrl-C ends it."""
+    """Show memory, page, sleep and wake events and dead letters as they happen; Ctrl-C ends it."""
     with reported(), contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_watch(as_json, count))
 
@@ -53,13 +53,23 @@ def line(subject: str, body: dict[str, Any]) -> str:
     if subject.startswith(f"{PREFIX}.dlq."):
         return f"[red]dead letter[/red] {escape(subject.removeprefix(f'{PREFIX}.dlq.'))}"
     when = str(body.get("occurred_at", ""))[11:19]
+    if kind[0] == "wake":
+        about = ": ".join(escape(str(body[name])) for name in ("entity", "preview") if body.get(name))
+        what, place, reason = (
+            escape(str(one)) for one in (body.get("kind") or "", "/".join(kind[1:]), body.get("reason") or "")
+        )
+        return f"[dim]{when}[/dim] [bold yellow]wake[/bold yellow] {what} {place} [yellow]{reason}[/yellow] {about}"
     place = escape("/".join(kind[2:]))
     told = body.get("preview") or body.get("title") or ""
     numbers = " ".join(
         f"{name}={body[name]}"
-        for name in ("decision", "slug", "pages_changed", "errors", "events_seen")
+        for name in ("decision", "slug", "pages_changed", "errors", "events_seen", "state", "done", "total")
         if body.get(name)
     )
+    counts = body.get("counts")
+    if isinstance(counts, dict):
+        numbers += "".join(f" {name}={number}" for name, number in counts.items())
+    told = told or body.get("reason") or ""
     return (
         f"[dim]{when}[/dim] [cyan]{kind[0]}[/cyan] {kind[1]} {place} [dim]{escape(numbers)}[/dim] {escape(str(told))}"
     )

@@ -8,6 +8,7 @@ from cortex_contracts import subjects
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.events import KeyEvent
 from cortex_contracts.rpc.ask import ASK
+from cortex_contracts.rpc.engine import ON_REQUEST_ENGINES
 from cortex_contracts.rpc.keys import RESOLVE_KEY
 from cortex_gateway import (
     brain_pages_rest,
@@ -55,7 +56,9 @@ def build(settings: GatewaySettings) -> Service:
     """The gateway, ready to run."""
     service = Service(settings)
     own = Principal(org=settings.org, subject="gateway", role="service", authenticated_by="service")
-    fan_out = FanOut(service.bus, settings.engine_keys, settings.gateway_engine_limit_s, own, SHORTCUTS)
+    fan_out = FanOut(
+        service.bus, settings.engine_keys, settings.gateway_engine_limit_s, own, SHORTCUTS, ON_REQUEST_ENGINES
+    )
     usage = Usage(service.bus, prices=_prices(settings))
     service.background("usage", usage.run)
     scoring = Scoring(settings.authority, settings.gateway_half_life_days)

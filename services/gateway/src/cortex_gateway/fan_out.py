@@ -68,14 +68,16 @@ class FanOut:
         limit_s: float,
         own: Principal,
         absent: Mapping[str, str] = MappingProxyType({}),
+        on_request: Sequence[str] = (),
     ) -> None:
         """`absent`: engines that are known and not configured, each with the setting that would change that; a question
-        that names one is told so."""
+        that names one is told so. `on_request`: engines that are asked only by a question that names them."""
         self._caller = caller
         self._keys = tuple(keys)
         self._limit_s = limit_s
         self._own = own
-        self._absent = {key: name for key, name in absent.items() if key not in self._keys}
+        self._known = tuple(dict.fromkeys((*self._keys, *on_request)))
+        self._absent = {key: name for key, name in absent.items() if key not in self._known}
         self._health: tuple[float, GatewayHealth] | None = None
         self._asking_health = asyncio.Lock()
 
@@ -87,9 +89,9 @@ class FanOut:
         """
         if not scope:
             return self._keys
-        unknown = [key for key in scope if key not in self._keys and key not in self._absent]
+        unknown = [key for key in scope if key not in self._known and key not in self._absent]
         if unknown:
-            raise UnknownEngine(unknown, self._keys)
+            raise UnknownEngine(unknown, self._known)
         return tuple(dict.fromkeys(scope))
 
     async def ask(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from cortex_contracts.errors import CortexError, ErrorCode, Permanent
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.documents import DocumentDraft, DocumentForgotten, DocumentRetained
 from cortex_contracts.messages.memory import MemoryDraft, Retained
+from cortex_contracts.rpc.archive import GET_ARCHIVED, RECALL_ARCHIVE, ArchiveQuestion, ArchiveReply, ArchiveRequest
 from cortex_contracts.rpc.documents import (
     DOCUMENT,
     DOCUMENTS,
@@ -61,7 +63,7 @@ from cortex_runtime.bus import Bus
 
 
 class Memory:
-    """Calls the services that read and write the hot tier.
+    """Calls the services that read and write the hot tier, and sleep for the cold one.
 
     Every verb raises CortexError: not found or forbidden for the principal, unavailable, or too large for a message.
     """
@@ -86,8 +88,18 @@ class Memory:
         return await self._bus.request(CONTEXT, ContextRequest(principal=principal, **dict(question)))
 
     async def get(self, principal: Principal, memory_id: UUID) -> GetReply:
-        """One memory with its provenance and its history."""
-        return await self._bus.request(GET, GetRequest(principal=principal, memory_id=memory_id))
+        """One memory with its provenance and its history, wherever it is."""
+        wanted = GetRequest(principal=principal, memory_id=memory_id)
+        try:
+            return await self._bus.request(GET, wanted)
+        except CortexError as error:
+            if error.code is not ErrorCode.NOT_FOUND:
+                raise
+            return await self._archived(wanted, error)
+
+    async def recall_archive(self, principal: Principal, question: ArchiveQuestion) -> ArchiveReply:
+        """Memories of the cold tier that answer a query, best first."""
+        return await self._bus.request(RECALL_ARCHIVE, ArchiveRequest(principal=principal, **dict(question)))
 
     async def forget(self, principal: Principal, memory_id: UUID) -> Changed:
         """A memory stops being true; nothing is deleted."""
@@ -121,3 +133,21 @@ class Memory:
     async def documents(self, principal: Principal, question: DocumentsQuestion) -> DocumentsReply:
         """Which documents there are."""
         return await self._bus.request(DOCUMENTS, DocumentsRequest(principal=principal, **dict(question)))
+
+    async def _archived(self, wanted: GetRequest, missing: CortexError) -> GetReply:
+        """A memory that the hot tier has not, its chain continued by what replaced it and is hot."""
+        try:
+            found = await self._bus.request(GET_ARCHIVED, wanted)
+        except CortexError as error:
+            if error.code is ErrorCode.NOT_FOUND:
+                raise missing from None
+            told = f"{missing.message}, and the archive cannot be asked now"
+            raise Permanent(told, code=ErrorCode.NOT_FOUND) from error
+        if (later := found.memory.superseded_by) is None:
+            return found
+        try:
+            next_one = await self._bus.request(GET, GetRequest(principal=wanted.principal, memory_id=later))
+        except CortexError:
+            return found  # cold as well, or away: the id is in the memory
+        rest = tuple(one for one in next_one.chain or (next_one.memory,) if one.memory_id != wanted.memory_id)
+        return found.model_copy(update={"chain": (*found.chain, *rest)})

@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field
 
 from cortex_contracts.messages.base import Principal, Token
 from cortex_contracts.messages.memory import MemoryDraft, Retained
+from cortex_contracts.rpc.archive import ArchiveQuestion, ArchiveReply
 from cortex_contracts.rpc.ingest import (
     MAX_BATCH,
     Changed,
@@ -71,6 +72,17 @@ RECALL_EXAMPLES: Final[dict[str, Any]] = {
         },
     },
 }
+ARCHIVE_EXAMPLES: Final[dict[str, Any]] = {
+    "month": {
+        "summary": "What was said in one month, years ago",
+        "value": {
+            "query": "which pump failed in the harbour?",
+            "namespaces": ["atlas"],
+            "filter": {"since": "2024-03-01T00:00:00Z", "until": "2024-04-01T00:00:00Z"},
+        },
+    },
+    "everything": {"summary": "Everything readable", "value": {"query": "أول عطل في المضخة", "k": 5, "limit_s": 50}},
+}
 WRITES: Final = TOO_LARGE
 NAMED: Final[Responses] = {404: refusal("There is no such memory for this principal", "not_found", "no such memory")}
 
@@ -97,6 +109,14 @@ class FilterBody(RecallFilter):
 
 class RecallBody(RecallQuestion):
     """A query and what narrows it."""
+
+    model_config = STRICT
+
+    filter: FilterBody = FilterBody()
+
+
+class ArchiveBody(ArchiveQuestion):
+    """A query to the cold tier and what narrows it; a time window makes it fast."""
 
     model_config = STRICT
 
@@ -163,6 +183,15 @@ def memory_router(memory: Memory) -> APIRouter:
         """Memories that answer the query, best first; none is an answer, not an error."""
         return await memory.recall(principal, question)
 
+    @routes.post("/archive/recall", summary="Find memories that left the hot tier")
+    async def recall_archive(
+        principal: Caller, question: Annotated[ArchiveBody, Body(openapi_examples=ARCHIVE_EXAMPLES)]
+    ) -> ArchiveReply:
+        """Memories of the cold tier that answer the query, best first, with their provenance; what is not true any more
+        is among them. It takes seconds where no time window narrows it, and answers within `limit_s`: `complete` says
+        whether there was time for all of it."""
+        return await memory.recall_archive(principal, question)
+
     @routes.post("/context", summary="What matters for a project")
     async def context(principal: Caller, question: ContextBody) -> ContextReply:
         """What to know at the start of a session within a token budget, or what changed since a moment."""
@@ -181,7 +210,8 @@ def memory_router(memory: Memory) -> APIRouter:
     # The names of the other routes are no ids: to GET one of them is a 405.
     @routes.get("/{memory_id:uuid}", summary="One memory", responses=NAMED)
     async def get(principal: Caller, memory_id: UUID) -> GetReply:
-        """A memory with its provenance, what superseded what, its repeats, entities and history."""
+        """A memory with its provenance, what superseded what, its repeats, entities and history; `archived` says that
+        it was found in the cold tier."""
         return await memory.get(principal, memory_id)
 
     @routes.post("/{memory_id}/forget", summary="A memory stops being true", responses={**WRITES, **NAMED})

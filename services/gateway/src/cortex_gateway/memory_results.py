@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from cortex_contracts.messages.documents import DocumentRetained
 from cortex_contracts.messages.memory import MemoryView, Retained, WriteDecision
+from cortex_contracts.rpc.archive import ArchiveReply
 from cortex_contracts.rpc.ingest import Access, Changed, Grant
 from cortex_contracts.rpc.recall import GetReply, RecalledMemory, RecallReply
 from cortex_redaction import memory_block
@@ -109,19 +110,60 @@ class RecallResult(Result):
     """The memories found, best first."""
 
     memories: list[Recalled]
+    facts: list[Recalled] = Field(default=[], description="what sleep made of several memories; `memory_get` has which")
     note: str = Field(default="", description="what is missing and why")
 
     @classmethod
     def of(cls, reply: RecallReply) -> Self:
         """From the reply."""
-        found = [Recalled(**Statement.fields_of(one), score=round(one.score, SCORE_DIGITS)) for one in reply.memories]
+        found, facts = (
+            [Recalled(**Statement.fields_of(one), score=round(one.score, SCORE_DIGITS)) for one in ones]
+            for ones in (reply.memories, reply.facts)
+        )
         notes = [f"{reply.dropped.over_budget} more exceed budget_tokens"] if reply.dropped.over_budget else []
         notes += [f"without {part}" for part in reply.degraded]
+        return cls(memories=found, facts=facts, note="; ".join(notes))
+
+    def text(self) -> str:
+        """One paragraph per memory, then one per fact."""
+        told = [f"[{one.score:.2f}] {one.line()}" for one in self.memories] or ["Nothing is remembered about this."]
+        told += [f"[{one.score:.2f}] fact: {one.line()}" for one in self.facts]
+        return quoted([*told, *([f"({self.note})"] if self.note else [])])
+
+
+class Archived(Recalled):
+    """A memory of the cold tier that answers."""
+
+    entities: list[str] = []
+    repeats: int = Field(default=0, description="how often the same was said again")
+
+
+class ArchiveResult(Result):
+    """The memories found in the cold tier, best first."""
+
+    memories: list[Archived]
+    note: str = Field(default="", description="what is missing and why")
+
+    @classmethod
+    def of(cls, reply: ArchiveReply) -> Self:
+        """From the reply."""
+        found = [
+            Archived(
+                **Statement.fields_of(one.memory),
+                score=round(one.score, SCORE_DIGITS),
+                entities=list(one.entities),
+                repeats=len(one.occurrences),
+            )
+            for one in reply.memories
+        ]
+        notes = [f"{reply.dropped.over_budget} more exceed budget_tokens"] if reply.dropped.over_budget else []
+        notes += [f"without {part}" for part in reply.degraded]
+        notes += [] if reply.complete else ["there was no time for the oldest: give since and until"]
         return cls(memories=found, note="; ".join(notes))
 
     def text(self) -> str:
         """One paragraph per memory."""
-        told = [f"[{one.score:.2f}] {one.line()}" for one in self.memories] or ["Nothing is remembered about this."]
+        told = [f"[{one.score:.2f}] {one.line()}" for one in self.memories] or ["The archive holds nothing about this."]
         return quoted([*told, *([f"({self.note})"] if self.note else [])])
 
 
@@ -134,6 +176,10 @@ class GetResult(Result, Statement):
     entities: list[str] = []
     repeats: int = Field(default=0, description="how often the same was said again")
     chain: list[Statement] = Field(default=[], description="what superseded what, oldest first, itself included")
+    archived: bool = Field(default=False, description="it is in the cold tier")
+    sources: list[str] = Field(default=[], description="ids of the memories that sleep made it of")
+    facts: list[str] = Field(default=[], description="ids of what sleep made of it")
+    summaries: dict[str, str] = Field(default={}, description="what is known about its entities")
 
     @classmethod
     def of(cls, reply: GetReply) -> Self:
@@ -146,13 +192,21 @@ class GetResult(Result, Statement):
             superseded_by=str(memory.superseded_by or ""),
             entities=list(reply.entities),
             repeats=len(reply.occurrences),
+            archived=reply.archived,
             chain=[Statement(**Statement.fields_of(one)) for one in reply.chain] if len(reply.chain) > 1 else [],
+            sources=list(map(str, reply.sources)),
+            facts=list(map(str, reply.facts)),
+            summaries=reply.summaries,
         )
 
     def text(self) -> str:
         """The memory, then its chain."""
         about = f"importance {self.importance}, said again {self.repeats} times, entities: {', '.join(self.entities)}"
-        return quoted([self.line(), f"({about})", *(f"chain: {one.line()}" for one in self.chain)])
+        made = [
+            f"({name}: {', '.join(ids)})" for name, ids in (("made of", self.sources), ("facts", self.facts)) if ids
+        ]
+        known = [f"known of {name}:\n{summary}" for name, summary in self.summaries.items()]
+        return quoted([self.line(), f"({about})", *made, *known, *(f"chain: {one.line()}" for one in self.chain)])
 
 
 class ChangeResult(Result):

@@ -15,10 +15,19 @@ from cortex_contracts.errors import InvalidMessage
 from cortex_contracts.messages.base import Principal, Token
 from cortex_contracts.messages.documents import DocumentDraft, DocumentId
 from cortex_contracts.messages.memory import MemoryDraft, Visibility
+from cortex_contracts.rpc.archive import ArchiveQuestion
 from cortex_contracts.rpc.ingest import Access, Share
-from cortex_contracts.rpc.recall import RecallFilter, RecallQuestion
+from cortex_contracts.rpc.recall import CONTEXT_CHARS, RecallFilter, RecallQuestion
 from cortex_gateway.memory import Memory
-from cortex_gateway.memory_results import ChangeResult, GetResult, RecallResult, Result, RetainResult, ShareResult
+from cortex_gateway.memory_results import (
+    ArchiveResult,
+    ChangeResult,
+    GetResult,
+    RecallResult,
+    Result,
+    RetainResult,
+    ShareResult,
+)
 from cortex_gateway.tool_call import called, tool
 
 SOURCE_KIND: Final = "agent"
@@ -90,6 +99,14 @@ def memory_tools(memory: Memory) -> list[Tool]:
         until: Annotated[str | None, Field(description="Became true before (ISO 8601)")] = None,
         as_of: Annotated[str | None, Field(description="What was believed then (ISO 8601) instead of now")] = None,
         brief: Annotated[bool, Field(description="One line each; memory_get gives the whole text")] = False,
+        context: Annotated[
+            str | None,
+            Field(
+                max_length=CONTEXT_CHARS,
+                description="What the user has just said about it. A memory that this contradicts is corrected for all "
+                "who may read it, soon after the answer",
+            ),
+        ] = None,
     ) -> Annotated[CallToolResult, RecallResult]:
         with called(ctx, "memory_recall") as principal:
             question = RecallQuestion(
@@ -100,8 +117,32 @@ def memory_tools(memory: Memory) -> list[Tool]:
                 filter=RecallFilter(since=_moment("since", since), until=_moment("until", until)),
                 as_of=_moment("as_of", as_of),
                 brief=brief,
+                context=context,
             )
             return _answer(RecallResult.of(await memory.recall(principal, question)))
+
+    async def memory_recall_archive(
+        ctx: Context,
+        query: Annotated[str, Field(description="What you want to know, in plain words (any language)")],
+        namespaces: Annotated[
+            list[Token] | None, Field(description="Projects to search; leave out to search all you may read")
+        ] = None,
+        k: Annotated[int, Field(ge=1, le=100, description="Most memories")] = RECALL_K,
+        budget_tokens: Annotated[int, Field(ge=1, description="Most tokens of their text")] = RECALL_BUDGET,
+        since: Annotated[str | None, Field(description="Became true at or after (ISO 8601)")] = None,
+        until: Annotated[str | None, Field(description="Became true before (ISO 8601)")] = None,
+        brief: Annotated[bool, Field(description="One line each; memory_get gives the whole text")] = False,
+    ) -> Annotated[CallToolResult, ArchiveResult]:
+        with called(ctx, "memory_recall_archive") as principal:
+            question = ArchiveQuestion(
+                query=query,
+                namespaces=tuple(namespaces) if namespaces else None,
+                k=k,
+                budget_tokens=budget_tokens,
+                filter=RecallFilter(since=_moment("since", since), until=_moment("until", until)),
+                brief=brief,
+            )
+            return _answer(ArchiveResult.of(await memory.recall_archive(principal, question)))
 
     async def memory_get(ctx: Context, id: Id) -> Annotated[CallToolResult, GetResult]:
         with called(ctx, "memory_get") as principal:
@@ -141,6 +182,14 @@ def memory_tools(memory: Memory) -> list[Tool]:
             "Recall",
             "Find what is remembered about something: memories by meaning and by words, best first, with a score in "
             f"[0, 1], where they come from and when they became true. No result means nothing is known. {UNTRUSTED}",
+            read_only=True,
+        ),
+        tool(
+            memory_recall_archive,
+            "Recall from the archive",
+            "Find what was said long ago and is not recalled any more: memories that left the hot tier, also what is "
+            "not true any more (invalid_at). Takes seconds; since and until make it fast. Use it when memory_recall "
+            f"finds nothing and the matter is old. {UNTRUSTED}",
             read_only=True,
         ),
         tool(

@@ -25,7 +25,7 @@ _ROUTES: Final = tuple(
         ("GET", r"/api/v1/brain/(pages/.+|graph/.+|timeline)", Purpose.PAGE_READ),
         ("PUT|POST|DELETE", r"/api/v1/brain/pages/.+", Purpose.PAGE_WRITE),
         ("POST", r"/api/v1/brain/sync", Purpose.SYNC),
-        ("POST", r"/api/v1/memory/(recall|context)", Purpose.MEMORY_READ),
+        ("POST", r"/api/v1/memory/(recall|context|archive/recall)", Purpose.MEMORY_READ),
         ("GET", r"/api/v1/memory/.+", Purpose.MEMORY_READ),
         ("PUT|POST|DELETE", r"/api/v1/memory(/.+)?", Purpose.MEMORY_WRITE),
     )
@@ -34,6 +34,7 @@ _ROUTES: Final = tuple(
 _TOOLS: Final = {
     "darwin_ask": Purpose.ASK,
     "memory_recall": Purpose.MEMORY_READ,
+    "memory_recall_archive": Purpose.MEMORY_READ,
     "memory_get": Purpose.MEMORY_READ,
     "memory_retain": Purpose.MEMORY_WRITE,
     "memory_forget": Purpose.MEMORY_WRITE,

@@ -1,6 +1,6 @@
 """Relevance: what an engine's own score means for the question, in [0, 1] and comparable between engines. Pure.
 
-The yardstick is what `memory` and `pages` say, which were measured (`cortex_recall.fusion`): 0.2 is the least that
+The yardstick is what `memory` and `pages` say, which were measured (`cortex_ranking.fusion`): 0.2 is the least that
 answers anything, a right answer is about 0.5, and 0.9 is nearly the question's own words. Their relevance is half the
 share of the question's words that a text has, half how near its meaning is. The same two halves are used here:
 
@@ -8,7 +8,7 @@ share of the question's words that a text has, half how near its meaning is. The
 - Meaning is what the engine's score says of it, and how far to believe that depends on the score. A cosine of a model
   that nobody measured says little by itself (E5 puts unrelated texts at 0.8): it is believed as far as words agree, and
   a hit that shares no word with the question stays far below the floor. Where the operator says what unrelated and
-  perfect texts score (`Measure.ends`), meaning counts by itself and by half, as it does in `cortex_recall.fusion`.
+  perfect texts score (`Measure.ends`), meaning counts by itself and by half, as it does in `cortex_ranking.fusion`.
 
 More words never make a hit less relevant, nor does a better score, nor a better rank.
 """
@@ -40,7 +40,7 @@ UNPROVED_SHARE: Final = 0.3
 UNPROVED_ALONE: Final = 0.1
 """Part of that share which counts without a shared word: 0.03 at most, which orders hits and makes none an answer."""
 COSINE: Final = (0.45, 0.85)
-"""Unrelated and perfect, for a cosine of a model that was not measured (`cortex_recall.calibration.NEUTRAL`)."""
+"""Unrelated and perfect, for a cosine of a model that was not measured (`cortex_ranking.calibration.NEUTRAL`)."""
 RANK_K: Final = 60
 """Cormack, Clarke and Büttcher, SIGIR 2009: the second place is worth 60/61 of the first."""
 LEAST_OF_BEST: Final = 0.7

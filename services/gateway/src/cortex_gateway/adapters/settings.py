@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from cortex_contracts.messages.base import Message, Score, Token
-from cortex_contracts.rpc.engine import BUILT_IN_ENGINES, ENGINE_LIMIT_S, SourceClass
+from cortex_contracts.rpc.engine import BUILT_IN_ENGINES, ENGINE_LIMIT_S, ON_REQUEST_ENGINES, SourceClass
 from cortex_gateway.adapters.result_fields import ResultFields
 from cortex_runtime.settings_models import CogneeSettings
 from cortex_runtime.settings_part import setting
@@ -159,7 +159,7 @@ class EngineSource(Message):
     @field_validator("key")
     @classmethod
     def _of_its_own(cls, value: str) -> str:
-        if value in BUILT_IN_ENGINES:
+        if value in (*BUILT_IN_ENGINES, *ON_REQUEST_ENGINES):
             raise ValueError("expected another key: this one is built in")
         return value
 
