@@ -1,12 +1,13 @@
 """How well what was retained is found again, through the real services.
 
     python tests/bench/quality.py --locomo dev.json --xquad-en dev.en.json --xquad-ar dev.ar.json \\
-        [--ablation] [--off-topic] [--json out.json]
+        [--ablation] [--off-topic] [--facts] [--json out.json]
 
 Starts servers of its own, retains every turn and paragraph verbatim as one memory with its provenance (no language
 model, the bundled embedder), and asks every question through NATS. LoCoMo: mean share of a question's evidence among
 the first k, adversarial questions left out of "all". XQuAD: share of questions whose paragraph is among the first k.
-Recall is asked without a floor; `--off-topic` prints what a floor keeps and what it silences.
+Recall is asked without a floor; `--off-topic` prints what a floor keeps and what it silences. `--facts` asks again
+after sleep has consolidated the conversations.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import asyncio
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import consolidating
 import numpy as np
 from deployment import Deployment, open_cluster, open_deployment
 from off_topic import OFF_TOPIC
@@ -31,7 +33,8 @@ from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.memory import WriteDecision
 from cortex_contracts.rpc.ingest import RETAIN_BATCH, RetainBatchRequest
 from cortex_contracts.rpc.recall import RECALL, FusionMethod, RecallRequest
-from cortex_recall.fusion import SALIENCE, Recipe
+from cortex_ranking.fusion import SALIENCE, Recipe
+from cortex_recall.recall import MEMORIES_PER_FACT
 from cortex_runtime.bus import Bus
 from cortex_testkit import provider
 
@@ -54,11 +57,13 @@ ABLATION: Final[dict[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for a question: keys in order, and their relevances, which the floor applies to."""
+    """What came back for a question: keys in order, and their relevances, which the floor applies to; `facts`: of what
+    sleep made, best first."""
 
     question: Question
     keys: tuple[str, ...]
     relevances: tuple[float, ...]
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,13 +117,21 @@ async def ask(
             (ids[str(one.memory_id)], one.score * (1 + SALIENCE) / (1 + SALIENCE * one.importance))
             for one in reply.memories
         ]
-        return Answer(question, tuple(key for key, _ in found), tuple(relevance for _, relevance in found))
+        facts = tuple(str(one.memory_id) for one in reply.facts)
+        return Answer(question, tuple(key for key, _ in found), tuple(relevance for _, relevance in found), facts)
 
     return await asyncio.gather(*map(one, questions))
 
 
-def rows(recipe: str, bank: str, answers: Sequence[Answer], cuts: Sequence[int]) -> list[Row]:
-    """Recall by category, and of all but the adversarial questions."""
+def rows(
+    recipe: str,
+    bank: str,
+    answers: Sequence[Answer],
+    cuts: Sequence[int],
+    quoted: Mapping[str, frozenset[str]] | None = None,
+) -> list[Row]:
+    """Recall by category, and of all but the adversarial questions; what the facts beside k memories quote (`quoted`)
+    counts as found."""
     groups: dict[str, list[Answer]] = defaultdict(list)
     for answer in answers:
         groups[answer.question.category].append(answer)
@@ -127,7 +140,9 @@ def rows(recipe: str, bank: str, answers: Sequence[Answer], cuts: Sequence[int])
 
     def share(answer: Answer, cut: int) -> float:
         evidence = set(answer.question.evidence)
-        return len(evidence & set(answer.keys[:cut])) / len(evidence)
+        beside = answer.facts[: -(-cut // MEMORIES_PER_FACT)] if quoted else ()
+        told = {key for fact in beside for key in (quoted or {})[fact]}
+        return len(evidence & (told | set(answer.keys[:cut]))) / len(evidence)
 
     return [
         Row(
@@ -217,6 +232,28 @@ async def floor_curve(
     ]
 
 
+async def with_facts(deployment: Deployment, banks: list[Bank], known: dict[str, dict[str, str]]) -> list[Row]:
+    """The conversations asked again with what sleep made of them: what is among the memories, and with what the facts
+    beside them quote."""
+    async with (
+        deployment.running("ingest", CORTEX_HOME=str(deployment.folder)),
+        deployment.running("sleep", **consolidating.settings(deployment)),
+        deployment.caller() as bus,
+    ):
+        await consolidating.settled(deployment)
+        await consolidating.consolidate(bus, ME, [bank.namespace for bank in banks])
+        await consolidating.settled(deployment)
+    report, answers = await measure(deployment, banks, known, "with facts", {})
+    keys = {memory: key for ids in known.values() for memory, key in ids.items()}
+    quoted = {
+        str(fact["id"]): frozenset(keys[str(source)] for source in fact["sources"])
+        for facts in (await consolidating.facts(deployment)).values()
+        for fact in facts
+    }
+    every = [answer for group in answers.values() for answer in group]
+    return report + rows("with facts, quoted ones count", "LoCoMo", every, CUTS["locomo"], quoted)
+
+
 async def run(deployment: Deployment, banks: list[Bank], options: argparse.Namespace) -> dict[str, Any]:
     """The whole report."""
     async with deployment.running("ingest", CORTEX_HOME=str(deployment.folder)), deployment.caller() as bus:
@@ -226,6 +263,7 @@ async def run(deployment: Deployment, banks: list[Bank], options: argparse.Names
     sessions = [bank for bank in banks if bank.namespace.startswith("conversation")]
     for recipe, changes in ABLATION.items() if options.ablation else ():
         report += (await measure(deployment, sessions, known, recipe, changes))[0]
+    report += await with_facts(deployment, sessions, known) if options.facts else []
     curve = await floor_curve(deployment, banks, known, answers) if options.off_topic else []
     return {"rows": [asdict(row) for row in report], "decisions": decisions, "floor": curve}
 
@@ -251,6 +289,7 @@ def main() -> None:
     parser.add_argument("--xquad-ar", type=Path)
     parser.add_argument("--ablation", action="store_true", help="one row for each stage")
     parser.add_argument("--off-topic", action="store_true", help="the curve of the floor")
+    parser.add_argument("--facts", action="store_true", help="once more after consolidation")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     banks = read_locomo(options.locomo) if options.locomo else []

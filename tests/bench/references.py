@@ -2,11 +2,11 @@
 
     python tests/bench/references.py
 
-Embeds the texts with the bundled default model and writes them into `cortex_recall`, as whole numbers (127 at the
+Embeds the texts with the bundled default model and writes them into `cortex_ranking`, as whole numbers (127 at the
 largest element): backgrounds change by less than 0.0002. Everyday talk, notes of work, technical and encyclopaedic
 sentences, each in English and in Arabic, so that the scripts differ in nothing else. Any such texts do: with one half
 of them or the other, the share of answers that is kept moves by up to six points. To calibrate another bundled model,
-embed them with it and add it to `cortex_recall.calibration`.
+embed them with it and add it to `cortex_ranking.calibration`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Final
 
 import numpy as np
 
-import cortex_recall
+import cortex_ranking
 from cortex_infra import embedding_models
 from cortex_infra.servers.embedder import E5_SMALL
-from cortex_recall import calibration
+from cortex_ranking import calibration
 
-SHIPPED: Final = Path(cortex_recall.__file__).parent / "references"
+SHIPPED: Final = Path(cortex_ranking.__file__).parent / "references"
 
 REFERENCES: Final[tuple[tuple[str, str], ...]] = (
     (
