@@ -29,6 +29,8 @@ from cortex_testkit.postgres_server import PostgresDatabase
 ROWS = [cold_memory(number) for number in range(1_000)]
 Open = Callable[[ColdStoreConfig], Awaitable[IcebergColdStore]]
 S3 = Callable[[str], ColdStoreConfig]
+# What does not depend on where the files are.
+ANYWHERE = pytest.mark.parametrize("config", ["folder"], indirect=True)
 
 
 def batch(namespace: str = "work") -> Batch:
@@ -53,6 +55,7 @@ async def test_a_batch_comes_back_as_it_went_in(store: IcebergColdStore) -> None
     assert status.snapshots == 2
 
 
+@ANYWHERE
 async def test_rows_are_read_as_the_objects_that_were_written(store: IcebergColdStore) -> None:
     await store.append(batch(), ROWS, recorded=False)
 
@@ -97,6 +100,7 @@ async def test_writers_at_the_same_time_lose_nothing(config: ColdStoreConfig, op
     assert (await stores[1].status("local")).rows == 1_000
 
 
+@ANYWHERE
 async def test_a_batch_that_was_given_up_is_never_committed(store: IcebergColdStore, sleep_database: Database) -> None:
     begun, unknown = batch(), batch()
     async with sleep_database.transaction("local") as connection:
@@ -110,6 +114,7 @@ async def test_a_batch_that_was_given_up_is_never_committed(store: IcebergColdSt
     assert await store.checksums(unknown) == {}
 
 
+@ANYWHERE
 async def test_who_gives_a_batch_up_waits_for_its_commit(store: IcebergColdStore, sleep_database: Database) -> None:
     """Whatever the order of the two, the one who takes over knows what is there."""
     for delay in (0.0, 0.02, 0.05, 0.1, 0.3):
@@ -126,6 +131,7 @@ async def test_who_gives_a_batch_up_waits_for_its_commit(store: IcebergColdStore
         assert (writing.exception() is None) == (len(there) == 10)
 
 
+@ANYWHERE
 async def test_a_writer_that_is_cancelled_has_ended(store: IcebergColdStore) -> None:
     each = batch()
     writing = asyncio.create_task(store.append(each, ROWS, recorded=False))
@@ -136,6 +142,7 @@ async def test_a_writer_that_is_cancelled_has_ended(store: IcebergColdStore) -> 
     assert await store.checksums(each) == {}
 
 
+@ANYWHERE
 async def test_a_batch_is_of_one_namespace_and_not_too_large(store: IcebergColdStore) -> None:
     with pytest.raises(Permanent, match="one namespace"):
         await store.append(batch(), [replace(ROWS[0], namespace="other")], recorded=False)
@@ -144,6 +151,7 @@ async def test_a_batch_is_of_one_namespace_and_not_too_large(store: IcebergColdS
     assert (await store.append(batch(), [], recorded=False)).files == 0
 
 
+@ANYWHERE
 async def test_files_are_pruned_by_what_they_hold(store: IcebergColdStore) -> None:
     early = cold_memory(1, valid_at=datetime(2019, 12, 31, 23, 59, 59, 999_999, UTC))
     late = cold_memory(2, valid_at=datetime(2020, 1, 1, tzinfo=UTC))
