@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -13,7 +12,20 @@ from cortex_cli import moment
 from cortex_cli.failure import reported
 from cortex_cli.gateway import MEMORY, Gateway
 from cortex_cli.output import console, escape
-from cortex_cli.recall import SHOWN_CHARS, explained, indented, origin
+from cortex_cli.recall import (
+    AsJson,
+    AsOf,
+    Explain,
+    Most,
+    Namespaces,
+    Query,
+    Since,
+    Until,
+    explained,
+    indented,
+    told,
+    understood,
+)
 from cortex_contracts.errors import InvalidMessage
 from cortex_contracts.rpc.archive import ARCHIVE_LIMIT_S, ArchivedMemory, ArchiveQuestion, ArchiveReply
 from cortex_contracts.rpc.recall import RecallFilter
@@ -21,25 +33,17 @@ from cortex_runtime.settle import describe
 
 
 def archive(
-    query: Annotated[str, typer.Argument(help="What you want to know.")],
-    namespaces: Annotated[
-        list[str] | None, typer.Option("--namespace", "-n", help="Search this project; may be repeated. Default: all.")
-    ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, max=100, help="Most memories.")] = 10,
-    since: Annotated[
-        datetime | None, typer.Option(parser=moment.parse, metavar="TIME", help="Became true at or after.")
-    ] = None,
-    until: Annotated[
-        datetime | None, typer.Option(parser=moment.parse, metavar="TIME", help="Became true before.")
-    ] = None,
-    as_of: Annotated[
-        datetime | None, typer.Option(parser=moment.parse, metavar="TIME", help="What was believed then.")
-    ] = None,
+    query: Query,
+    namespaces: Namespaces = None,
+    k: Most = 10,
+    since: Since = None,
+    until: Until = None,
+    as_of: AsOf = None,
     limit: Annotated[
         float, typer.Option(min=0.1, max=55.0, help="Seconds for it; then what was found so far is the answer.")
     ] = 50.0,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how each got its score.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the reply as JSON.")] = False,
+    explain: Explain = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find memories that left the hot tier; `cortex get` shows one whole. Finding none is an answer: exit code 0."""
     with reported():
@@ -73,16 +77,7 @@ def show(reply: ArchiveReply, terminal: Console) -> None:
 
 
 def _show_one(found: ArchivedMemory, terminal: Console) -> None:
-    memory = found.memory
-    terminal.print(
-        f"[bold]{found.score:.2f}[/bold]  {moment.day(memory.valid_at)}  [cyan]{escape(memory.namespace)}[/cyan]  "
-        f"[dim]{memory.memory_id}  {escape(origin(memory))}[/dim]",
-        soft_wrap=True,
-    )
-    text = memory.content if len(memory.content) <= SHOWN_CHARS else memory.content[: SHOWN_CHARS - 1] + "…"
-    indented(text, terminal)
-    if memory.invalid_at:
-        indented(f"until {moment.told(memory.invalid_at)}", terminal, "yellow")
+    told(found.memory, found.score, terminal)
     if found.occurrences:
         indented(f"said again {len(found.occurrences)} times", terminal, "dim")
     if found.explanation:
@@ -101,6 +96,5 @@ def _footer(reply: ArchiveReply) -> str:
     if not reply.complete:
         parts.append("there was no time for the oldest: narrow it with --since and --until")
     if reply.time:
-        ends = [moment.told(end) or "…" for end in (reply.time.since, reply.time.until)]
-        parts.append(f"“{reply.time.text}” read as {ends[0]} to {ends[1]}")
+        parts.append(understood(reply.time))
     return "; ".join(parts)

@@ -17,37 +17,48 @@ from cortex_cli.gateway import MEMORY, Gateway
 from cortex_cli.output import console, escape, plain
 from cortex_contracts.errors import InvalidMessage
 from cortex_contracts.messages.memory import MemoryView
-from cortex_contracts.rpc.recall import Explanation, RecalledMemory, RecallFilter, RecallQuestion, RecallReply
+from cortex_contracts.rpc.recall import (
+    Explanation,
+    RecalledMemory,
+    RecallFilter,
+    RecallQuestion,
+    RecallReply,
+    TimeWindow,
+)
 from cortex_runtime.settle import describe
 
 SHOWN_CHARS: Final = 600
 """Of one memory in a list; `cortex get` shows all of it."""
 INDENT: Final = 6
 
+# What a search takes, of the hot tier and of the archive alike.
+Query = Annotated[str, typer.Argument(help="What you want to know.")]
+Namespaces = Annotated[
+    list[str] | None, typer.Option("--namespace", "-n", help="Search this project; may be repeated. Default: all.")
+]
+Most = Annotated[int, typer.Option("-k", min=1, max=100, help="Most memories.")]
+Since = Annotated[datetime | None, typer.Option(parser=moment.parse, metavar="TIME", help="Became true at or after.")]
+Until = Annotated[datetime | None, typer.Option(parser=moment.parse, metavar="TIME", help="Became true before.")]
+AsOf = Annotated[datetime | None, typer.Option(parser=moment.parse, metavar="TIME", help="What was believed then.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show how each got its score.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the reply as JSON.")]
+
 
 def recall(
-    query: Annotated[str, typer.Argument(help="What you want to know.")],
-    namespaces: Annotated[
-        list[str] | None, typer.Option("--namespace", "-n", help="Search this project; may be repeated. Default: all.")
-    ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, max=100, help="Most memories.")] = 10,
-    since: Annotated[
-        datetime | None, typer.Option(parser=moment.parse, metavar="TIME", help="Became true at or after.")
-    ] = None,
-    until: Annotated[
-        datetime | None, typer.Option(parser=moment.parse, metavar="TIME", help="Became true before.")
-    ] = None,
-    as_of: Annotated[
-        datetime | None, typer.Option(parser=moment.parse, metavar="TIME", help="What was believed then.")
-    ] = None,
+    query: Query,
+    namespaces: Namespaces = None,
+    k: Most = 10,
+    since: Since = None,
+    until: Until = None,
+    as_of: AsOf = None,
     budget: Annotated[int | None, typer.Option(min=1, help="Most tokens of their text.")] = None,
     neighbours: Annotated[int, typer.Option(min=0, max=10, help="Turns to show around each, each side.")] = 0,
     context: Annotated[
         str | None,
         typer.Option(help="What you know now: a memory that it contradicts is corrected. `-` reads standard input."),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how each got its score.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the reply as JSON.")] = False,
+    explain: Explain = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find memories. Finding none is an answer: the exit code is 0."""
     with reported():
@@ -87,9 +98,20 @@ def show(reply: RecallReply, terminal: Console) -> None:
 
 
 def _show_one(memory: RecalledMemory, terminal: Console) -> None:
+    told(memory, memory.score, terminal)
+    for turn in memory.neighbours:
+        number = "" if turn.turn is None else f"{turn.turn} "
+        said = f"{turn.speaker}: " if turn.speaker else ""
+        indented(f"{number}{said}{turn.content}", terminal, "dim")
+    if memory.explanation:
+        indented(explained(memory.explanation), terminal, "dim")
+
+
+def told(memory: RecalledMemory | MemoryView, score: float, terminal: Console) -> None:
+    """Print one memory: its score, when, where, its id and origin, its text, and until when it was true."""
     # The text stands on lines of its own: a terminal then writes Arabic from the right without moving the columns.
     terminal.print(
-        f"[bold]{memory.score:.2f}[/bold]  {moment.day(memory.valid_at)}  [cyan]{escape(memory.namespace)}[/cyan]  "
+        f"[bold]{score:.2f}[/bold]  {moment.day(memory.valid_at)}  [cyan]{escape(memory.namespace)}[/cyan]  "
         f"[dim]{memory.memory_id}  {escape(origin(memory))}[/dim]",
         soft_wrap=True,
     )
@@ -97,12 +119,6 @@ def _show_one(memory: RecalledMemory, terminal: Console) -> None:
     indented(text, terminal)
     if memory.invalid_at:
         indented(f"until {moment.told(memory.invalid_at)}", terminal, "yellow")
-    for turn in memory.neighbours:
-        number = "" if turn.turn is None else f"{turn.turn} "
-        said = f"{turn.speaker}: " if turn.speaker else ""
-        indented(f"{number}{said}{turn.content}", terminal, "dim")
-    if memory.explanation:
-        indented(explained(memory.explanation), terminal, "dim")
 
 
 def indented(text: str, terminal: Console, style: str = "") -> None:
@@ -129,6 +145,12 @@ def explained(found: Explanation) -> str:
     return ", ".join(parts)
 
 
+def understood(time: TimeWindow) -> str:
+    """How words of the query were read as a time."""
+    ends = [moment.told(end) or "…" for end in (time.since, time.until)]
+    return f"“{time.text}” read as {ends[0]} to {ends[1]}"
+
+
 def _footer(reply: RecallReply) -> str:
     count = len(reply.memories)
     parts = [
@@ -144,7 +166,6 @@ def _footer(reply: RecallReply) -> str:
             parts.append(f"{number} {why}")
     parts += [f"without {part}" for part in reply.degraded]
     if reply.time:
-        ends = [moment.told(end) or "…" for end in (reply.time.since, reply.time.until)]
-        parts.append(f"“{reply.time.text}” read as {ends[0]} to {ends[1]}")
+        parts.append(understood(reply.time))
     parts += [f"{stage} {took:.1f} ms" for stage, took in reply.stages_ms.items()]
     return "; ".join(parts)
