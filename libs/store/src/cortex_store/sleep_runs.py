@@ -62,8 +62,7 @@ WITH waiting AS (
 )
 SELECT id FROM waiting UNION ALL SELECT id FROM asked
 """
-OPEN: Final = "SELECT id, org, namespace FROM open_sleep_runs($1)"
-URGENT: Final = "SELECT id, org, namespace FROM urgent_sleep_runs($1)"
+OPEN: Final = "SELECT id, org, namespace FROM open_sleep_runs($1, $2)"
 SCHEDULE: Final = "SELECT schedule_sleep_runs($1, $2, $3, $4)"
 PURGE: Final = "SELECT purge_sleep_runs($1, $2)"
 TAKE: Final = f"""
@@ -129,7 +128,7 @@ async def schedule(
 
 async def open_runs(connection: Connection, limit: int, *, urgent: bool = False) -> tuple[OpenRun, ...]:
     """The next run of each namespace of each org that nobody works on; only what is urgent, or everything."""
-    rows = await connection.fetch(URGENT if urgent else OPEN, limit)
+    rows = await connection.fetch(OPEN, limit, urgent)
     return tuple(OpenRun(row["id"], row["org"], row["namespace"]) for row in rows)
 
 
