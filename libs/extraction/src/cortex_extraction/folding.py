@@ -17,7 +17,7 @@ INVISIBLE: Final = re.compile(
     "[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u08d3-\u08e1\u08e3-\u08ff"
     "\u0640\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 )
-_LETTERS = str.maketrans("آأإٱىیکۀةە", "ااااييكههه")
+_LETTERS: Final = str.maketrans("آأإٱىیکۀةە", "ااااييكههه")
 APOSTROPHES = str.maketrans("’‘ʼ", "'''")
 _DASHES = str.maketrans("‐‒–—−", "-----")
 _EDGES = ".,;:!?…\"'()[]{}<>«»“”„*`~|_-–—؟،؛"
@@ -25,11 +25,22 @@ _EDGES = ".,;:!?…\"'()[]{}<>«»“”„*`~|_-–—؟،؛"
 
 def fold(text: str) -> str:
     """`text` with every difference removed that a search should not see; separators stay."""
+    if text.isascii():
+        return text.casefold()
     folded = INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
-    folded = unicodedata.normalize("NFKC", folded).translate(_LETTERS)
-    if folded.isascii():
-        return folded
-    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in folded)
+    return unicodedata.normalize("NFKC", folded).translate(_FOLDED)
+
+
+class _Characters(dict[int, str]):
+    """What each character becomes, for `str.translate`; filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        self[code] = found = str(unicodedata.decimal(char)) if char.isdecimal() else char.translate(_LETTERS)
+        return found
+
+
+_FOLDED: Final = _Characters()
 
 
 def words(text: str) -> list[str]:

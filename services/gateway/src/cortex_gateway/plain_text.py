@@ -93,7 +93,13 @@ def unmarked(kept: str) -> str:
         kept = _TABLE_CELL.sub(", ", _TABLE_RULE.sub(" ", kept)).strip(", ")
     # A snippet may end inside a link.
     kept = kept.replace("`", "").replace('"""', "").replace("[[", "").replace("]]", "")
-    return disarmed(" ".join(_LINE_MARKS.sub("", kept).split()))
+    return disarmed(" ".join(behind(_LINE_MARKS, kept).split()))
+
+
+def behind(mark: re.Pattern[str], text: str) -> str:
+    """`text` without what `mark` matches at its beginning; `sub` would look for it in all of the text."""
+    found = mark.match(text)
+    return text[found.end() :] if found else text
 
 
 def disarmed(text: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Final
 
 from cortex_extraction.folding import fold
@@ -202,7 +203,7 @@ def content(text: str) -> frozenset[str]:
 @lru_cache(2_048)
 def stems(text: str) -> tuple[str, ...]:
     """The stems of the words of `text` that mean something, in their order."""
-    return tuple(part for word in _WORD.findall(_folded(text)) for part in _stems_of(word))
+    return tuple(chain.from_iterable(map(_stems_of, _WORD.findall(_folded(text)))))
 
 
 @lru_cache(16_384)

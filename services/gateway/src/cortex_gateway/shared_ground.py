@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
@@ -53,7 +54,7 @@ def passages(sources: Sequence[Source], query: str) -> list[tuple[str, ...]]:
     left = BUDGET
     for stem in chain(_known(asked, texts), _shared(texts[:SEARCHED], asked)):
         for text in texts:
-            for start, end in text.about(stem):
+            for start, end in text.about(stem) if text.has(stem) else ():
                 if (start, end) in text.chosen or end - start > MAX_SENTENCE or text.spelled.startswith("#", start):
                     continue
                 left -= end - start
@@ -63,12 +64,18 @@ def passages(sources: Sequence[Source], query: str) -> list[tuple[str, ...]]:
     return [tuple(text.passages()) for text in texts]
 
 
+@lru_cache(512)
 def stems(text: str) -> frozenset[str]:
     """The beginnings of the words of a text that name something."""
-    words: Iterable[str] = _WORD.findall(text.casefold())
+    words = set(_WORD.findall(text.casefold()))
     if not text.isascii():
-        words = [_ARTICLE.sub("", word) for word in words]
-    return frozenset([word[:STEM] for word in words if word not in STOP_WORDS])
+        words = set(map(_without_article, words))
+    return frozenset([word[:STEM] for word in words - STOP_WORDS])
+
+
+@lru_cache(16_384)
+def _without_article(word: str) -> str:
+    return _ARTICLE.sub("", word)
 
 
 class _Text:
@@ -83,9 +90,14 @@ class _Text:
         self.named = self.title | stems(source.named)
         self.chosen: set[_Span] = set()
 
+    @cached_property
+    def _signs(self) -> list[str]:
+        """Of the ends of sentences those that the text has."""
+        return [sign for sign in _ENDS if sign in self.spelled]
+
     def has(self, stem: str) -> bool:
         """Whether the text, or what it names besides, has a word that may begin so."""
-        return stem in self.named or stem in self.folded
+        return stem in self.folded or stem in self.named
 
     def about(self, stem: str) -> Iterator[_Span]:
         """The sentences with such a word; fields of a page whose title has it."""
@@ -116,8 +128,8 @@ class _Text:
             yield f"{heading}\n{self.spelled[start:end]}" if heading else self.spelled[start:end]
 
     def _sentence(self, at: int) -> _Span:
-        starts = [start + len(sign) for sign in _ENDS if (start := self.spelled.rfind(sign, 0, at)) >= 0]
-        ends = [end + len(sign) - 1 for sign in _ENDS if (end := self.spelled.find(sign, at)) >= 0]
+        starts = [start + len(sign) for sign in self._signs if (start := self.spelled.rfind(sign, 0, at)) >= 0]
+        ends = [end + len(sign) - 1 for sign in self._signs if (end := self.spelled.find(sign, at)) >= 0]
         return max(starts, default=0), min(ends, default=len(self.spelled))
 
     def _heading(self, start: int) -> str:

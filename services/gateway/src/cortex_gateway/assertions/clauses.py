@@ -25,6 +25,7 @@ from cortex_gateway.assertions.subjects import (
     Setting,
 )
 from cortex_gateway.assertions.values import Kind, Quantity, Value, Version
+from cortex_gateway.assertions.wording import Slots
 from cortex_gateway.assertions.words import Role, Word
 
 MAX_ITEMS: Final = 48
@@ -42,6 +43,10 @@ class Clause:
         # "Has not been paid" is true of all the time until now, as "never" is.
         perfect = not norms.isdisjoint(_HAVE) and not norms.isdisjoint(_UNTIL_NOW)
         self.universal = perfect or not norms.isdisjoint(_UNIVERSAL) or _names_nothing(self.items)
+        joint = norms & _HAVE and not norms & _STILL
+        self.experienced = bool(joint) and not any(
+            isinstance(item, Word) and item.role is Role.BE for item in self.items
+        )
         self.negated = self.take_negation() ^ self.take_ceasing()
         self.was = any(isinstance(item, Word) and item.was for item in self.items)
         self.split = self.predicate()
@@ -115,6 +120,8 @@ class Clause:
         previous = next((each for each in reversed(self.items[:at])), None)
         if not isinstance(previous, Word):
             return item.norm in english.VERBS
+        if previous.norm in _SPEAKING:
+            return False
         if previous.role in {Role.PLACE, Role.PREPOSITION} or previous.norm in {
             "the",
             "a",
@@ -305,7 +312,9 @@ class Clause:
             # A heading that names what the sentence is about anyway adds nothing.
             bag.loose |= frozenset() if around.topic & bag.topic else around.topic
 
-    def statement(self, bag: Bag, attribute: str, value: Value, marker: str, tense: Tense = Tense.NOW) -> Stated:
+    def statement(
+        self, bag: Bag, attribute: str, value: Value, marker: str, tense: Tense = Tense.NOW, slots: Slots = ()
+    ) -> Stated:
         """The statement of `value` about the words of `bag`."""
         topic = bag.topic | ({marker} if marker else set())
         subject = " ".join(dict.fromkeys(bag.spelled))
@@ -316,7 +325,7 @@ class Clause:
         anchored = bool(self.setting.topic) or any(
             word[0] not in "@~" and word not in UNANCHORED for word in topic | bag.loose
         )
-        about = frozenset(topic), frozenset(bag.loose - topic), anchored
+        about = frozenset(topic), frozenset(bag.loose - topic), anchored, slots
         return Stated(subject, words, value, tense, self.frame, self.span, *about)
 
 
@@ -326,7 +335,8 @@ _OUTSIDE: Final = frozenset("outside outside_of".split())
 _REASONS: Final = frozenset("repairs renovations works reasons tests holidays improvements inspections updates".split())
 _HAVE: Final = frozenset({"has", "have"})
 _UNTIL_NOW: Final = frozenset({"been", "yet"})
-_UNIVERSAL: Final = frozenset("never no none".split())
+_STILL: Final = frozenset("since for now to".split())
+_UNIVERSAL: Final = frozenset("never no none مفيش مافيش مافي ما_في ما_فيه ماكو".split())
 """Negations that hold for every time, or for every one."""
 HAVING: Final = frozenset("has have had having contains contain".split())
 _CEASED: Final = frozenset("stopped quit ceased".split())
@@ -335,6 +345,7 @@ TELLING: Final = frozenset(
     "upper lower inner outer main test staging production dev development backup former top bottom".split()
 )
 """Words that tell one thing from another of its name."""
+_SPEAKING: Final = frozenset("we i they you".split())
 _PAST: Final = frozenset(
     "took ran held kept gave sent wrote met left paid sold sat slept built taught came made had".split()
 )

@@ -9,17 +9,27 @@ from cortex_gateway.assertions.clauses import TELLING
 from cortex_gateway.assertions.extraction import extract
 from cortex_gateway.assertions.relations import Relation
 from cortex_gateway.assertions.statement import Stated, Tense
-from cortex_gateway.assertions.subjects import DATED
+from cortex_gateway.assertions.states import State
+from cortex_gateway.assertions.subjects import CLAUSE, DATED, GONE, PLACE, STATUS
 from cortex_gateway.assertions.surroundings import GENERAL
 from cortex_gateway.assertions.values import Kind, Words, compare
 
 VERBS: Final = english.VERBS | arabic.VERBS
+_ASKED: Final = {
+    PLACE: frozenset("region zone location city country datacenter datacentre venue town site office".split()),
+    "@written": frozenset("language stack framework code".split()),
+}
+"""What a phrase answers, by the nouns that ask for it in a key."""
+_USING: Final = frozenset("use run live work own keep play drive member belong host store lead power build do".split())
+"""Verbs of what one has or is at, and may leave."""
 _TIMELESS: Final = frozenset({Kind.DATE, Kind.NAME, Kind.CLOCK})
 
 
 def related(one: Stated, other: Stated) -> Relation:
     """How two statements stand to each other: unrelated unless about one attribute of one thing at one time."""
     if not meets(one, other):
+        if _answers(one, other) or _answers(other, one):
+            return Relation.CONFLICT
         if _opposed(one, other):
             return Relation.SAME if one.value.negated is not other.value.negated else Relation.CONFLICT
         return Relation.CONFLICT if _excluded(one, other) else Relation.UNRELATED
@@ -50,8 +60,77 @@ def meets(one: Stated, other: Stated) -> bool:
     return not (more and less) or {_sort(word) for word in more}.isdisjoint(_sort(word) for word in less)
 
 
+def _answers(one: Stated, other: Stated) -> bool:
+    """Whether a phrase answers what the other asks by a noun: "is in eu-west-1", "region: us-east-1"."""
+    left, right = one.value.content, other.value.content
+    if one.value.kind is not Kind.TEXT or other.value.kind is not Kind.TEXT or one.value.negated or other.value.negated:
+        return False
+    marks = one.topic & _ASKED.keys()
+    if len(marks) != 1 or other.topic & _ASKED.keys() or one.tense is not other.tense or one.frame != other.frame:
+        return False
+    assert isinstance(left, Words)
+    assert isinstance(right, Words)
+    (mark,) = marks
+    asking = other.topic - one.topic - one.loose
+    subject = one.topic - marks
+    return (
+        bool(subject)
+        and asking <= _ASKED[mark]
+        and subject <= other.topic | other.loose
+        and not (left.more or right.more or left.words & right.words)
+        and {_shape(word) for word in left.words} == {_shape(word) for word in right.words}
+    )
+
+
+def _called_off(one: Stated, other: Stated) -> bool:
+    """Whether one says when something is that the other says is cancelled."""
+    return (
+        one.value.kind in {Kind.DATE, Kind.CLOCK}
+        and not one.value.negated
+        and isinstance(other.value.content, State)
+        and ("progress", "dropped") in other.value.content.places
+        and not other.value.content.denied
+        and one.tense is Tense.NOW
+        and one.topic == other.topic - {STATUS}
+    )
+
+
+def _shape(word: str) -> tuple[bool, bool]:
+    """How a name is written: with figures, with a stroke."""
+    return any(char.isdigit() for char in word), "/" in word
+
+
+def _ended(one: Stated, other: Stated) -> bool:
+    """Whether one says that something is over which the other still says: "left the guild", "is in the guild"."""
+    for over, said in ((one, other), (other, one)):
+        content, held = over.value.content, said.value.content
+        if not isinstance(content, Words) or GONE not in content.words or said.value.negated:
+            continue
+        named = held.words if isinstance(held, Words) else frozenset()
+        told, more = over.topic - {CLAUSE}, said.topic - over.topic - {PLACE, CLAUSE}
+        # Of a name alone only that it is used, or what something is, was said: it may have its own story.
+        held_by = len(told) > 1 or told <= named or not more.isdisjoint(_USING)
+        if (
+            held_by
+            and told <= said.topic | said.loose | named
+            and not told <= said.loose
+            and len(more - _USING) <= 2
+            and not any(word[0].isdigit() for word in more)
+            and said.tense is Tense.NOW
+            and said.frame == over.frame
+            and not _dated(said)
+        ):
+            return True
+    return False
+
+
 def _excluded(one: Stated, other: Stated) -> bool:
     """Whether one denies what the other says more closely: "no access", "read access"."""
+    kinds = {one.value.kind, other.value.kind}
+    if Kind.CLAUSE in kinds and _ended(one, other):
+        return True
+    if Kind.STATE in kinds and len(kinds) > 1 and (_called_off(one, other) or _called_off(other, one)):
+        return True
     if not one.value.kind is other.value.kind is Kind.CLAUSE or one.value.negated is other.value.negated:
         return False
     denied, said = (one, other) if one.value.negated else (other, one)

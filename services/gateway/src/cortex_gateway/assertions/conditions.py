@@ -20,7 +20,8 @@ _INSTALLED: Final = frozenset(
     "installed deployed live running in_use active online used required needed runs run منشور مثبت".split()
 )
 _VERBAL: Final = frozenset(
-    "stopped crashed died failed passed exited halted resumed started streaming works work up down".split()
+    "stopped crashed died fails crashes failed passed exited halted resumed started streaming works work up "
+    "down".split()
 )
 _RESULTS: Final = frozenset(
     "closed merged stopped disabled enabled deactivated activated terminated killed cancelled canceled "
@@ -119,6 +120,8 @@ def reaches(clause: Clause, at: int) -> bool:
     assert clause.split is not None
     between = clause.items[clause.split + 1 : at]
     joint = clause.items[clause.split]
+    if isinstance(joint, Word) and joint.role is Role.VERB and joint.state is None and not joint.arabic:
+        return False
     if isinstance(joint, Word) and joint.norm in HAVING and len(between) <= 4 and clause.ends(at + 1):
         return all(isinstance(item, Word) and item.role in {*CONTENT, Role.DROPPED} for item in between)
     return all(
@@ -164,6 +167,8 @@ def states(clause: Clause, at: int) -> list[Stated]:
     clause.settle(bag)
     if not bag.topic and bag.loose:
         bag.topic, bag.loose = bag.loose, set()
+    if not bag.topic and not item.arabic:
+        add_object(clause, bag, at + 1, end)
     if not bag.topic:
         return []
     # "Not encrypted in transit": a phrase of place that is a state, too.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from cortex_decision import arabic, english
 from cortex_gateway.assertions.values import Clock, Kind, Moment, Value
 from cortex_gateway.assertions.words import Role, Word
 
@@ -13,6 +14,7 @@ _ISO: Final = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[t ].*)?")
 _FIGURES: Final = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})")
 _MONTH_YEAR: Final = re.compile(r"(\d{1,2})[/.](\d{4})|(\d{4})-(\d{2})")
 _DAY: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
+_ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _CLOCK: Final = re.compile(r"(\d{1,2})(?::(\d{2})(?::\d{2})?)?(am|pm|h|z|utc)?")
 _QUARTER: Final = re.compile(r"q([1-4])")
@@ -48,13 +50,15 @@ WEEKDAYS: Final = {
     for index, name in enumerate(row.split())
     if name != "_"
 }
-_MORNING: Final = frozenset("am a.m صباحا فجرا".split())
-_EVENING: Final = frozenset("pm p.m مساء عصرا ليلا".split())
+_MORNING: Final = frozenset("am a.m صباحا فجرا الصبح الفجر".split())
+_EVENING: Final = frozenset("pm p.m مساء عصرا ليلا المسا المساء العصر".split())
 _OCLOCK: Final = frozenset({"o'clock", "hrs"})
+_OF_CLOCKS: Final = _MORNING | _EVENING | _OCLOCK
 _HOURS: Final = {
     "الواحده": 1, "الثانيه": 2, "الثالثه": 3, "الرابعه": 4, "الخامسه": 5, "السادسه": 6, "السابعه": 7, "الثامنه": 8,
     "التاسعه": 9, "العاشره": 10, "الحاديه": 11,
 }  # fmt: skip
+_MINUTES: Final = {"half": "30", "quarter": "15"}
 _TO: Final = frozenset({"to", "-", "–", "until", "till", "الي"})
 _YEAR_BEFORE: Final = frozenset("in since of from until by during عام سنه لعام لسنه founded established".split())
 
@@ -84,7 +88,7 @@ def date(words: Sequence[Word], at: int) -> tuple[Value, int] | None:
     if found is None:
         if weekday is None:
             return None
-        found = Moment(weekday=weekday), start + 1
+        found = _nth(words, at, weekday) or (Moment(weekday=weekday), start + 1)
     elif weekday is not None:
         moment, after = found
         found = Moment(moment.year, moment.month, moment.day, weekday, moment.quarter, moment.ambiguous), after
@@ -130,6 +134,13 @@ def _calendar(words: Sequence[Word], at: int) -> tuple[Moment, int] | None:
         return Moment(given, month[0], int(day[1])), end
     given, end = _year(words, after)
     return (Moment(given, month[0]), end) if given or _sure(words, at) else None
+
+
+def _nth(words: Sequence[Word], at: int, weekday: int) -> tuple[Moment, int] | None:
+    """ "Friday the 4th": a day of a month that both sides know."""
+    at += at < len(words) and words[at].norm == "the"
+    day = _ORDINAL.fullmatch(words[at].norm) if at < len(words) else None
+    return (Moment(day=int(day[1]), weekday=weekday), at + 1) if day and 1 <= int(day[1]) <= 31 else None
 
 
 def _recurs(words: Sequence[Word], at: int) -> bool:
@@ -178,21 +189,25 @@ def clock(words: Sequence[Word], at: int) -> tuple[Value, int] | None:
     norm = words[at].norm
     before = words[at - 1].norm if at else ""
     follows = words[at + 1].norm if at + 1 < len(words) else ""
+    if (told := _told_hour(words, at)) is not None:
+        return told
     if norm in {"noon", "midday", "midnight"}:
         return Value(Kind.CLOCK, words[at].raw, Clock(0 if norm == "midnight" else 720)), at + 1
-    if norm in _HOURS and before in {"الساعه", "ساعه", "من", "حتي", "بعد"}:
+    if norm in _HOURS and (before in {"الساعه", "ساعه", "من", "حتي", "بعد"} or follows in _OF_CLOCKS):
         hour, minute, half = _HOURS[norm], 0, ""
+    elif (hours := arabic.NUMBERS.get(norm)) is not None and before == "الساعه" and 1 <= int(hours) <= 12:
+        hour, minute, half = int(hours), 0, ""
     else:
         found = _CLOCK.fullmatch(norm) if words[at].role is Role.FIGURE else None
         if found is None:
             return None
-        spoken = follows in _MORNING | _EVENING | _OCLOCK or before == "الساعه"
+        spoken = follows in _OF_CLOCKS or before == "الساعه"
         spoken = spoken or (before == "at" and norm.isdecimal() and 1 <= int(norm) <= 12 and _closes(words, at + 1))
         if not (found[2] or found[3] in {"am", "pm"} or spoken):
             return None
         hour, minute, half = int(found[1]), int(found[2] or 0), found[3] or ""
     after = at + 1
-    if follows in _MORNING | _EVENING | _OCLOCK:
+    if follows in _OF_CLOCKS:
         half = "am" if follows in _MORNING else "pm" if follows in _EVENING else half
         after += 1
     if hour > 24 or minute > 59:
@@ -203,6 +218,19 @@ def clock(words: Sequence[Word], at: int) -> tuple[Value, int] | None:
     elif half == "am" and hour == 12:
         hour = 0
     return Value(Kind.CLOCK, _spelled(words, at, after), Clock((hour * 60 + minute) % 1440, vague)), after
+
+
+def _told_hour(words: Sequence[Word], at: int) -> tuple[Value, int] | None:
+    """ "Half past nine", "ten to six": minutes of an hour, in the morning or the evening."""
+    if at + 2 >= len(words) or words[at + 1].norm not in {"past", "to"}:
+        return None
+    minutes = _MINUTES.get(words[at].norm) or english.NUMBERS.get(words[at].norm)
+    named = words[at + 2].norm
+    hour = english.NUMBERS.get(named, named)
+    if minutes is None or not hour.isdecimal() or not 1 <= int(hour) <= 12:
+        return None
+    told = int(hour) * 60 + (int(minutes) if words[at + 1].norm == "past" else -int(minutes))
+    return Value(Kind.CLOCK, _spelled(words, at, at + 3), Clock(told % 1440, vague=True)), at + 3
 
 
 def _closes(words: Sequence[Word], at: int) -> bool:

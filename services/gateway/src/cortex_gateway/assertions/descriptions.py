@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from cortex_gateway.assertions import english, roles
+from cortex_gateway.assertions import english, roles, wording
 from cortex_gateway.assertions.clauses import Clause, role_of
 from cortex_gateway.assertions.forms import verb_of
 from cortex_gateway.assertions.numbers import Item, Mention
@@ -14,7 +14,7 @@ from cortex_gateway.assertions.subjects import CONTENT, PLACE, STEPS, Bag
 from cortex_gateway.assertions.values import Kind, Quantity, Value, Words
 from cortex_gateway.assertions.words import Role, Word
 
-_SEATED: Final = frozenset("يقام تقام يقع تقع يسكن تسكن يعيش تعيش يقيم تقيم موجود موجوده".split())
+_SEATED: Final = frozenset("انتقل انتقلت يقام تقام يقع تقع يسكن تسكن يعيش تعيش يقيم تقيم موجود موجوده".split())
 _ORDINALS: Final = frozenset(
     "first second third fourth fifth sixth seventh eighth ninth tenth ground top basement".split()
 )
@@ -168,7 +168,7 @@ def housed(clause: Clause) -> Stated | None:
         bag = clause.bag(range(0, at), {at})
         start = at + 1
         if item.norm in _SEATED:
-            place = next((i for i in range(at + 1, len(clause.items)) if role_of(clause.items[i]) is Role.PLACE), None)
+            place = next((i for i in range(at + 1, len(clause.items)) if _places(clause.items[i])), None)
             if place is None or (not at and place < 2):
                 return None
             bag = bag if at else clause.bag(range(1, place), set())
@@ -227,9 +227,20 @@ def housed(clause: Clause) -> Stated | None:
     return None
 
 
+def _places(item: Item) -> bool:
+    return isinstance(item, Word) and (item.role is Role.PLACE or item.norm == "الي")
+
+
 def stands(clause: Clause, at: int) -> bool:
     """Whether "is" and a place begin at `at`: "is in Oslo"."""
     item, follows = clause.items[at], clause.items[at - 1] if at else None
+    if isinstance(item, Word) and item.norm in {"في", "ب"} and clause.split is None and at and len(clause.items) <= 6:
+        # Arabic says "the servers in Bahrain" without a verb.
+        words = [each for each in clause.items if isinstance(each, Word) and each is not item]
+        plain = all(each.role in {Role.CONTENT, Role.LOOSE} and each.state is None for each in words)
+        keys = {each.key for each in words}
+        named = keys.isdisjoint(english.ATTRIBUTES | wording.TIMES)
+        return plain and named and len(words) == len(clause.items) - 1
     return (
         isinstance(item, Word)
         and isinstance(follows, Word)

@@ -27,7 +27,7 @@ DROPPED: Final = frozenset(
 
 BE: Final = frozenset(
     "come comes came is are was were am becomes became become stays stayed stay remains remained remain "
-    "keeps turned turns kept_being goes went gone got_to seems looks be been".split()
+    "keeps turned turns kept_being goes went gone got_to seems looks be been takes_place take_place took_place".split()
 )
 """Verbs that join a subject to what is said of it."""
 WAS: Final = frozenset("was were had did became went".split())
@@ -38,7 +38,7 @@ LOOSE: Final = frozenset(
     "env team group squad issue ticket item customer client user company office branch website site page "
     "device unit job task program software package product platform cluster database_server entry record "
     "people person file document department section account current latest new whole entire usual official "
-    "regular normal actual main_one existing size length duration capacity time date day hour price cost fee "
+    "regular normal actual default main_one existing size length duration capacity time date day hour price cost fee "
     "rate_of level setting_of info information card name_of status state condition position place location "
     "side line work deployed installed production_line repository repo bucket meeting appointment event "
     "session resource clinic_name object property thing board agent bot appliance assistant".split()
@@ -93,6 +93,13 @@ HEDGES: Final = frozenset(
 )
 """A sentence with one of these is a question, a plan, a condition, hearsay, an example or about some of many."""
 
+PLANNED: Final = frozenset(
+    "will shall tomorrow soon going_to about_to next_week next_month next_year next_quarter scheduled_to".split()
+)
+"""Of those the ones that say of their clause alone that it is not so yet."""
+GREETINGS: Final = frozenset("hey hi hello thanks congrats nope yep yeah correction update fyi btw ps".split())
+"""First words of a label that only opens a message."""
+
 OVER: Final = frozenset(
     "used_to formerly previously originally initially at_first in_the_past once_was earlier back_then former "
     "previous old_value until till up_until ex- historically at_that_time at_the_time before "
@@ -136,6 +143,21 @@ WHERE: Final = frozenset(
     "مضيف خادم سيرفر".split()
 )
 """Keys that ask for the place of a thing."""
+LEAVING: Final = frozenset(
+    "left quit sold dropped ditched abandoned scrapped removed retired resigned_from moved_out_of moved_away_from "
+    "got_rid_of gave_up stepped_down_as gone_off stopped_using ترك تركت تركنا غادر غادرت استقال_من استقالت_من بعت "
+    "بعنا باع باعت تخلينا_عن توقفنا_عن".split()
+)
+"""Verbs that end what their object names."""
+RESCHEDULED: Final = frozenset(
+    "moved_to changed_to rescheduled_to postponed_to put_off_to brought_forward_to pushed_back_to pushed_to delayed_to "
+    "shifted_to deferred_to".split()
+)
+"""What is moved to a day is on that day."""
+SUCCEEDING: Final = frozenset("took_over taken_over takes_over".split())
+"""Verbs of who has something from whom."""
+INSTEAD: Final = frozenset("instead_of rather_than in_place_of بدل بدلا_من عوضا_عن".split())
+"""What follows one of these is so no longer."""
 CHANGES: Final = frozenset(
     "set_to deployed upgraded updated bumped installed set changed moved switched raised increased lowered "
     "reduced decreased "
@@ -151,6 +173,7 @@ IMPLIED: Final = {
     "": frozenset("size people person member strong number count total عدد".split()),
     "date": frozenset("سنه عام year start begin run date day time موعد يوم تاريخ".split()),
     "temperature": frozenset({"temperature"}),
+    "length": frozenset("length distance".split()),
     "speed": frozenset("speed سرعه".split()),
     "area": frozenset("area size مساحه مساح".split()),
     "rate": frozenset("speed bandwidth rate throughput سرعه".split()),
@@ -233,7 +256,8 @@ deadline due due_date
 temperature temp
 percent percentage
 document docs doc
-organisation organization org
+organisation organization org firm
+configuration config
 centre center
 wifi wi-fi wlan
 discount rebate
@@ -255,7 +279,7 @@ STATUS: Final = frozenset("status state condition health role availability visib
 
 OBLIGED: Final = "must"
 """The compared form of "must", "has to", "is required to": denied, it is a freedom or a ban."""
-NOTHING: Final = frozenset("nothing nobody no_one none لا_احد".split())
+NOTHING: Final = frozenset("nothing nobody no_one none لا_احد محدش ماحدش ما_حدا ماحد ما_حد".split())
 """Negations that leave out nothing and nobody."""
 EXPANDED: Final = {"free_of": "not contain", "need_not": "not must", "free_from": "not contain"}
 """Phrases that deny a verb they do not name."""
@@ -295,6 +319,7 @@ DOCUMENTS: Final = frozenset(
     "facts details summary general about misc runbook readme notes note page overview doc docs "
     "document documentation guide manual wiki card sheet snippet memory agent md txt yaml yml json ini conf "
     "toml service services host hosts vendor vendors guest guests file record report log board chart org crm "
+    "update updates rules news reminder correction notice announcement faq minutes handbook policy "
     "profile crm config configuration settings infra infrastructure تقرير خطه محضر كشف نشره جدول دليل ملف "
     "بيانات صفحه سجل بطاقه ملاحظات file data".split()
 )

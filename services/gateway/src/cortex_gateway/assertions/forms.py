@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from cortex_gateway.assertions import english
@@ -41,7 +42,7 @@ ADVERBS: Final = {
 def stem(word: str) -> str:
     """What the forms of an English word that is in no list have in common: "invalidated", "invalidation"."""
     if len(word) < 6 or not word.isalpha():
-        return word
+        return word[:-1] if len(word) == 5 and word[-1] == "e" else word
     for ending in ("ions", "ion", "ment", "ed", "e"):
         if word.endswith(ending) and len(word) - len(ending) > 3:
             base = word[: -len(ending)]
@@ -49,6 +50,7 @@ def stem(word: str) -> str:
     return word
 
 
+@lru_cache(16_384)
 def verb_of(norm: str) -> str | None:
     """The plain form of an English verb that is known, else none."""
     if norm in english.VERBS:

@@ -175,7 +175,7 @@ def _trim(bag: Bag, item: Mention) -> None:
     content = item.value.content
     if item.rate:
         bag.topic.add(item.rate)
-    if item.every:
+    if item.every and item.value.kind is Kind.NUMBER:
         bag.topic.add("interval")
     if item.value.kind is Kind.VERSION:
         bag.topic -= {"version", "release"}
@@ -268,6 +268,8 @@ def _names(clause: Clause, at: int) -> bool:
 def is_event(clause: Clause) -> bool:
     """Whether a date is what the clause says, not when it is true."""
     words = [item for item in clause.items if isinstance(item, Word)]
+    if any(isinstance(item, Mention) and item.every and item.value.kind is Kind.DATE for item in clause.items):
+        return True
     weekly = any(isinstance(item, Mention) and item.value.text.endswith("days") for item in clause.items)
     if weekly and clause.split is not None and any(word.norm.endswith("ed") for word in words) and not clause.was:
         return True
@@ -287,6 +289,14 @@ def _alone(clause: Clause) -> bool:
         return False
     dates = (Role.PLACE, Role.PREPOSITION, Role.DROPPED)
     return all(isinstance(item, Mention) or item.role in dates for item in clause.items[split + 1 :])
+
+
+def framed(clause: Clause, at: int) -> bool:
+    """Whether a date in front only says when something was somewhere: "in 2024 the fair was in Lyon"."""
+    split = clause.split
+    if split is None or at > split or split + 1 >= len(clause.items) or role_of(clause.items[split]) is not Role.BE:
+        return False
+    return role_of(clause.items[split + 1]) is Role.PLACE
 
 
 def until(clause: Clause, at: int) -> bool:

@@ -29,12 +29,20 @@ def merged(words: Sequence[Word], *, versions: bool = False, years: bool = False
     while at < len(words):
         word = words[at]
         found = None
-        if word.norm in {"per", "/"} or (word.norm in {"a", "an"} and items and isinstance(items[-1], Mention)):
+        if (
+            word.norm in {"per", "/"}
+            or (word.norm in {"a", "an"} and items and isinstance(items[-1], Mention))
+            or (word.norm in {"each", "every"} and any(_priced(item) for item in items))
+        ):
             rated = unit_of(words[at + 1]) if at + 1 < len(words) else None
             if rated is not None and rated[0] == "time":
                 items.append(replace(word, key=f"per_{rated[1]:g}", role=Role.CONTENT))
                 at += 2
                 continue
+        if word.norm == "every" and (other := _every_other(words, at)) is not None:
+            items.append(other[0])
+            at = other[1]
+            continue
         if (word.arabic or word.norm in _LONE or (items and _is_every(items[-1]))) and (
             single := _single(words, at, items)
         ) is not None:
@@ -52,8 +60,41 @@ def merged(words: Sequence[Word], *, versions: bool = False, years: bool = False
             at += 1
             continue
         mention, at = found
+        if mention.value.kind is Kind.DATE and items and _is_every(items[-1]):
+            items.pop()
+            mention = replace(mention, every=True)
         _add(items, mention)
     return [item for at, item in enumerate(items) if not _lone_every(items, at)]
+
+
+def _lasting(one: Item, other: Mention) -> Mention | None:
+    """The sum of two durations, the smaller unit behind the larger."""
+    if not isinstance(one, Mention):
+        return None
+    long, short = one.value.content, other.value.content
+    if not (isinstance(long, Quantity) and isinstance(short, Quantity) and long.dimension == short.dimension == "time"):
+        return None
+    if long.low != long.high or short.low != short.high or short.low >= 3600 or long.low < 60 or short.low >= long.low:
+        return None
+    total = replace(long, low=long.low + short.low, high=long.high + short.high)
+    return replace(one, value=Value(Kind.NUMBER, f"{one.value.text} {other.value.text}", total))
+
+
+def _every_other(words: Sequence[Word], at: int) -> tuple[Mention, int] | None:
+    """ "Every other Thursday", "every second week": how often, and the place of the day."""
+    if at + 2 >= len(words) or words[at + 1].norm not in {"other", "second"}:
+        return None
+    day = words[at + 2].norm in WEEKDAYS
+    unit = ("time", EVERY["weekly"]) if day else unit_of(words[at + 2])
+    if unit is None or unit[0] != "time":
+        return None
+    text = " ".join(word.raw for word in words[at : at + 3])
+    value = Value(Kind.NUMBER, text, Quantity(2 * unit[1], 2 * unit[1], "time"))
+    return Mention(value, every=True), at + 2 + (not day)
+
+
+def _priced(item: Item) -> bool:
+    return isinstance(item, Mention) and getattr(item.value.content, "dimension", "").startswith("money")
 
 
 def opens(word: Word) -> bool:
@@ -173,11 +214,11 @@ def _mention(words: Sequence[Word], at: int, items: list[Item], versions: bool) 
 
 def _version(word: Word, versions: bool, before: Word | None, words: Sequence[Word], at: int) -> Value | None:
     found = _VERSION.fullmatch(word.norm)
-    if found is None:
-        return None
+    follows = words[at + 1] if at + 1 < len(words) else None
+    if found is None or (word.norm[0] == "v" and "." not in word.norm and follows and follows.role is Role.CONTENT):
+        return None  # "The v1 API" is a name.
     parts = found[1].split(".")
     dotted = len(parts) > 2 or (word.norm[0] == "v" and word.norm != "v")
-    follows = words[at + 1] if at + 1 < len(words) else None
     unit = follows is not None and (unit_of(follows) is not None or follows.norm in MULTIPLES)
     named = before is not None and before.name and before.role is Role.CONTENT and len(parts) == 2 and not unit
     if not (dotted or (versions and not unit) or named or found[2]) or len(parts) > 5:
@@ -187,7 +228,10 @@ def _version(word: Word, versions: bool, before: Word | None, words: Sequence[Wo
 
 
 def _add(items: list[Item], mention: Mention) -> None:
-    """Append a mention; values of one kind joined by "and" or commas are one list."""
+    """Append a mention; "1 h 56 min" is one, and values of one kind joined by "and" or commas are one list."""
+    if items and (sum_ := _lasting(items[-1], mention)) is not None:
+        items[-1] = sum_
+        return
     back = len(items)
     while (
         back

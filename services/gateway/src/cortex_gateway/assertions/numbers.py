@@ -20,6 +20,7 @@ _COMMA_DECIMAL: Final = re.compile(r"(\d+),(\d{1,2})(%?)")
 _RANGE: Final = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)([a-z%]*)")
 _BOUNDS: Final = english.BOUNDS | arabic.BOUNDS
 SHARES: Final = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "نصف": 0.5, "ربع": 0.25, "ثلث": 1 / 3}
+_THIRDS: Final = frozenset({"third", "ثلث"})
 CURRENCIES: Final = frozenset("$€£¥")
 
 
@@ -82,8 +83,8 @@ def number(words: Sequence[Word], at: int, items: list[Item]) -> tuple[Mention, 
     bound = _bound(items, words, after)
     if bound in {"or_more", "or_less", "or_fewer"}:
         after += 1
-    quantity = _bounded(Quantity(*scaled, dimension, other), _BOUNDS.get(bound, ""))
-    rate, after = _rate(words, after)
+    quantity = _bounded(Quantity(*scaled, dimension, other, about=word.norm in _THIRDS), _BOUNDS.get(bound, ""))
+    rate, after = _rate(words, after, priced=dimension.startswith("money"))
     return Mention(Value(Kind.NUMBER, text, quantity), rate), after
 
 
@@ -124,10 +125,15 @@ def _figure(words: Sequence[Word], at: int) -> tuple[float, int, str] | None:
             total = max(total, 1.0) * MULTIPLES[part]
         elif spelled is not None:
             total += float(spelled)
+        elif part in _TWOS and after + 1 < len(words) and words[after + 1].norm in {"عشر", "عشره"}:
+            total += 2.0
         elif not (words[after].role is Role.AND and after > at and _tens(words, after + 1)):
             break
         after += 1
     return (total, after, "") if after > at else None
+
+
+_TWOS: Final = frozenset("اثنا اثني اثنتا اثنتي".split())
 
 
 def _tens(words: Sequence[Word], at: int) -> bool:
@@ -144,6 +150,8 @@ def _sized(words: Sequence[Word], at: int, glued: str) -> tuple[str | None, floa
             return *UNITS[lemma(glued)], at
         return (None, 1.0, at) if len(glued) > 0 else ("", 1.0, at)
     scale = 1.0
+    if at + 1 < len(words) and words[at].norm in _COUNTING and unit_of(words[at + 1]) is not None:
+        at += 1
     if at < len(words) and words[at].norm in MULTIPLES:
         scale = MULTIPLES[words[at].norm]
         at += 1
@@ -220,6 +228,9 @@ def _bound(items: list[Item], words: Sequence[Word], after: int) -> str:
     for back in (1, 2):
         if len(items) >= back:
             item = items[-back]
+            if isinstance(item, Word) and item.norm == "up_to" and len(items) > back and _moves(items[-back - 1]):
+                del items[-back]
+                return ""
             if (
                 isinstance(item, Word)
                 and item.norm in _BOUNDS
@@ -235,6 +246,18 @@ def _bound(items: list[Item], words: Sequence[Word], after: int) -> str:
             del items[at]
             return item.norm
     return ""
+
+
+def _moves(item: Item) -> bool:
+    """Whether a verb of change stands before "up to": what "has gone up to 5" is 5."""
+    return isinstance(item, Word) and item.norm in _MOVES
+
+
+_COUNTING: Final = frozenset("business working calendar consecutive full".split())
+_MOVES: Final = frozenset(
+    "go goes going gone went move moved rise risen rose raised climbed increased grew grown bumped scaled "
+    "crept jumped shot".split()
+)
 
 
 def _bounded(quantity: Quantity, bound: str) -> Quantity:
@@ -254,11 +277,13 @@ def _bounded(quantity: Quantity, bound: str) -> Quantity:
     return quantity
 
 
-def _rate(words: Sequence[Word], after: int) -> tuple[str, int]:
-    """ "per minute", "a month", "each" after a number."""
+def _rate(words: Sequence[Word], after: int, *, priced: bool) -> tuple[str, int]:
+    """ "per minute", "a month", "each month" after a number; "EUR/month", whose stroke is no word, after a price."""
+    if priced and after < len(words) and (unit := unit_of(words[after])) is not None and unit[0] == "time":
+        return f"per_{unit[1]:g}", after + 1
     if after < len(words) and words[after].norm in EVERY:
         return f"per_{EVERY[words[after].norm]:g}", after + 1
-    if after + 1 < len(words) and words[after].norm in {"per", "a", "an", "لكل", "each", "/"}:
+    if after + 1 < len(words) and words[after].norm in {"per", "a", "an", "لكل", "في", "each", "every", "/"}:
         unit = unit_of(words[after + 1])
         if unit is not None and unit[0] == "time":
             return f"per_{unit[1]:g}", after + 2

@@ -13,14 +13,17 @@ from cortex_gateway.assertions.mentions import merged, opens
 from cortex_gateway.assertions.numbers import Item, Mention
 from cortex_gateway.assertions.statement import Stated, Tense
 from cortex_gateway.assertions.states import STATES
-from cortex_gateway.assertions.subjects import CONTENT, NOWHERE, PLACE, STATUS, UNANCHORED, Bag, Setting
+from cortex_gateway.assertions.subjects import CLAUSE, CONTENT, NOWHERE, PLACE, STATUS, UNANCHORED, Bag, Setting
 from cortex_gateway.assertions.surroundings import label, setting
 from cortex_gateway.assertions.values import Kind, Quantity, Value, Words
 from cortex_gateway.assertions.words import Role, Word, plain, words
 
 _TRUE: Final = frozenset("✔ ☑ true yes y نعم صحيح on ✓ ✅ صح".split())
 _FALSE: Final = frozenset("✘ ☒ false no n لا خطا off ✗ ❌ none".split())
+_BOOLEAN: Final = _TRUE | _FALSE
 _SWITCH: Final = {True: STATES["on"], False: STATES["off"]}
+_PLACED: Final = english.HELD | english.HOUSED
+_ATTRIBUTES: Final = english.ATTRIBUTES | english.STATUS | english.CONCEPTS.keys()
 _EXAMPLES: Final = frozenset(
     "scheduled planned upcoming plan_ proposal forecast hypothesis rumour rumor draft wish todo example "
     "examples e.g idea ideas question template sample مثال مثلا امثله".split()
@@ -41,7 +44,7 @@ def read(part: Part, around: Setting, page: Setting, before: Setting) -> tuple[l
         if len(dated) == 1 and isinstance(dated[0], Mention) and dated[0].value.kind is Kind.DATE:
             return periods.read([*key, *right], part.span, around, before)
         verb = right[0].role is Role.VERB and len(right) > 1 and right[0].norm != right[0].key
-        if right[0].norm in english.HELD | english.HOUSED or verb or right[0].role in {Role.NEGATION, Role.BE}:
+        if right[0].norm in _PLACED or verb or right[0].role in {Role.NEGATION, Role.BE}:
             return periods.read([*key, *right], part.span, around, before)
         said: list[Stated] = []
         if len(key) > 3 and periods.joined(key):
@@ -69,11 +72,11 @@ def _plain(right: Sequence[Word]) -> bool:
     """Whether the words begin with a state, a boolean or a measured value and are no sentence."""
     first = next((at for at, word in enumerate(right) if word.role not in {Role.DROPPED, Role.NEGATION}), None)
     if first is None:
-        return right[0].norm in _TRUE | _FALSE
+        return right[0].norm in _BOOLEAN
     word = right[first]
     if any(each.role is Role.BE for each in right[first:]):
         return False
-    if word.norm in _TRUE | _FALSE or (
+    if word.norm in _BOOLEAN or (
         word.state is not None and not word.definite and (first or word.role is not Role.VERB or len(right) == 1)
     ):
         return True
@@ -84,7 +87,7 @@ def _facts(right: Sequence[Word]) -> bool:
     """Whether the words behind a colon are a sentence, or several facts."""
     if any(word.role is Role.BREAK for word in right[1:]) or right[0].norm == "عدد":
         return True
-    if any(word.norm in english.HOUSED | english.HELD for word in right[1:]):
+    if any(word.norm in _PLACED for word in right[1:]):
         return True
     for at, word in enumerate(right[1:], 1):
         if (
@@ -127,14 +130,28 @@ class Pair:
     def _boolean(self) -> list[Stated]:
         first = self._right[0].norm
         aside = len(self._right) > 1 and self._right[1].role in {Role.COMMA, Role.CAUSE, Role.PREPOSITION}
-        if first not in _TRUE | _FALSE or len(self._right) > (11 if aside else 3):
+        if first not in _BOOLEAN or len(self._right) > (11 if aside else 3):
             return []
-        asked = next((word for word in self._key if word.state is not None), None)
+        asked = self._asked_state()
         state = _SWITCH[first in _TRUE]
         if asked is not None and asked.state is not None:
             state = asked.state if first in _TRUE else asked.state.negated()
             self._bag.topic -= {asked.key}
-        return [self._make("status", Value(Kind.STATE, self._right[0].raw, state), STATUS, own=True)]
+        told = [self._make("status", Value(Kind.STATE, self._right[0].raw, state), STATUS, own=True)]
+        if asked is None and len(self._bag.topic) > 1 and any(_says(word) for word in self._key):
+            # "Does the hotel have a pool? No": that it has.
+            denied = first in _FALSE
+            value = Value(Kind.CLAUSE, "none" if denied else "yes", Words(frozenset({CLAUSE})), denied)
+            told.append(self._make("", value, CLAUSE, own=True))
+        return told
+
+    def _asked_state(self) -> Word | None:
+        """The state that a key asks for: "pool heated", not "new cart", where it only describes."""
+        for at, word in enumerate(self._key):
+            follows = self._key[at + 1] if at + 1 < len(self._key) else None
+            if word.state is not None and (follows is None or follows.role not in CONTENT or word.arabic):
+                return word
+        return None
 
     def _holder(self) -> list[Stated]:
         first = self._right[0]
@@ -277,6 +294,11 @@ class Pair:
         return Stated(spelled, attribute, value, Tense.NOW, frame, self._part.span, *about)
 
 
+def _says(word: Word) -> bool:
+    """Whether a key with the word is a question: "does it have", and Arabic's own word for one."""
+    return word.norm in {"هل", "does", "do", "is", "are", "has", "have"}
+
+
 _VERSIONED: Final = frozenset("version release firmware".split())
 
 
@@ -312,7 +334,8 @@ def _known(word: Word) -> bool:
     """Whether a word is one of those for attributes."""
     return (
         word.role is Role.LOOSE
-        or bool({word.norm, word.key} & (english.ATTRIBUTES | english.STATUS | english.CONCEPTS.keys()))
+        or word.norm in _ATTRIBUTES
+        or word.key in _ATTRIBUTES
         or word.key in roles.ATTRIBUTES_ARABIC
         or roles.role_of(word) is not None
     )

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Final
 
-from cortex_gateway.assertions import english, sentences
+from cortex_gateway.assertions import changes, english, sentences
 from cortex_gateway.assertions.clauses import Clause
 from cortex_gateway.assertions.dates import clock
 from cortex_gateway.assertions.statement import Stated
@@ -26,12 +26,23 @@ def read(
     said: list[Stated] = []
     if len(found) > MAX_WORDS or is_open(found):
         return said, before
-    for clause_words in _clauses(_reported(found)):
+    whole = changes.contrast(_reported(found))
+    planned = any(word.role is Role.HEDGE for word in found)
+    for clause_words in _clauses(whole.now):
+        if planned and any(word.norm in english.PLANNED for word in clause_words):
+            continue
         if is_over(clause_words):
             before = subject_of(clause_words) or before
             continue
-        clause = Clause(clause_words, span, around, before)
+        change = changes.change(clause_words)
+        clause = Clause(change.now, span, around, before)
         said += sentences.stated(clause)
+        if change.gone:
+            said += sentences.gone(clause, change.gone)
+        elif whole.gone and clause.split:
+            # "The lead is Ana, not Ben": what the clause is about is not Ben.
+            lead = [item for item in clause.items[: clause.split] if isinstance(item, Word) and item.role in CONTENT]
+            said += sentences.gone(clause, (*lead, *whole.gone))
         before = clause.subject if clause.subject.topic else before
     return said, before
 
@@ -43,7 +54,7 @@ def is_open(found: Sequence[Word]) -> bool:
     for at, word in enumerate(found):
         if word.role is Role.QUESTION:
             return True
-        if word.role is Role.HEDGE and not _permission(found, at):
+        if word.role is Role.HEDGE and word.norm not in english.PLANNED and not _permission(found, at):
             return True
     return False
 
@@ -99,7 +110,15 @@ def _permission(found: Sequence[Word], at: int) -> bool:
 def is_over(found: Sequence[Word]) -> bool:
     """Whether a clause says that it holds no longer; "open until 8 pm" is no end."""
     return any(
-        word.role is Role.OVER and not (word.norm in {"until", "till"} and clock(found, at + 1) is not None)
+        word.role is Role.OVER
+        and not (word.norm in {"until", "till"} and clock(found, at + 1) is not None)
+        # "Before consent" says on what condition, "before" alone that it is over; "20 EUR before tax" is another sum.
+        and not (
+            word.norm == "before"
+            and at + 1 < len(found)
+            and found[at + 1].role in {*CONTENT, Role.DROPPED}
+            and not any(each.role is Role.FIGURE for each in found)
+        )
         for at, word in enumerate(found)
     )
 
@@ -187,9 +206,14 @@ def _joint(found: Sequence[Word], start: int) -> bool:
             or word.norm in {"has", "have"}
         ):
             return True
-        if word.arabic and word.state is not None and not word.definite and at > start:
+        if word.state is not None and not word.definite and at > start and (word.arabic or _closes(found, at)):
             return True
     return False
+
+
+def _closes(found: Sequence[Word], at: int) -> bool:
+    """Whether a state ends its clause: "payouts enabled", not "an enabled feature"."""
+    return at + 1 == len(found) or found[at + 1].role in {Role.AND, Role.COMMA, Role.END}
 
 
 def joined(found: Sequence[Word]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from cortex_decision.folding import fold
@@ -12,7 +11,7 @@ from cortex_gateway.assertions.clauses import MAX_ITEMS, Clause, role_of
 from cortex_gateway.assertions.forms import stem, verb_of
 from cortex_gateway.assertions.numbers import Mention
 from cortex_gateway.assertions.statement import Stated, Tense
-from cortex_gateway.assertions.subjects import CLAUSE, CONTENT, DATED, Bag
+from cortex_gateway.assertions.subjects import CLAUSE, CONTENT, DATED, GONE, Bag
 from cortex_gateway.assertions.values import Kind, Quantity, Value, Words
 from cortex_gateway.assertions.words import Role, Word
 
@@ -50,7 +49,7 @@ def stated(clause: Clause) -> list[Stated]:
     told = [at for at in values if at not in dates]
     state = _outweighed(clause, state, values, dates, told)
     timed = all(isinstance(item := clause.items[at], Mention) and item.value.kind is Kind.CLOCK for at in told)
-    if state is None and timed and dates and measures.is_event(clause):
+    if state is None and timed and dates and measures.is_event(clause) and not measures.framed(clause, dates[-1]):
         told = [*told, dates[-1]]
     clause.frame = _frame(clause, dates, told) | stamp
     found: list[Stated] = []
@@ -156,7 +155,7 @@ def said(clause: Clause) -> list[Stated]:
         elif item.role in {Role.PREPOSITION, Role.AND}:
             placed = False
         elif item.role in CONTENT and item.key != "contain":
-            bag.add(replace(item, key=_verbal(item)), loose=placed and seen > 1)
+            bag.add(item, _verbal(item), loose=placed and seen > 1)
             bag.spelled.append(item.raw)
             seen += 1
             placed = placed or item.norm in english.HOUSED
@@ -178,11 +177,23 @@ def said(clause: Clause) -> list[Stated]:
     exists = isinstance(first, Word) and first.norm == "there"
     dated = not clause.frame and any(isinstance(item, Mention) and _timed(item) for item in clause.items)
     value = Value(Kind.CLAUSE, text, Words(frozenset({CLAUSE, DATED} if dated else {CLAUSE})), clause.negated)
-    one_of_many = clause.indefinite() or clause.negated
-    found = clause.statement(bag, "", value, CLAUSE, tense)
-    if exists:
-        return [replace(found, slots=wording.EXISTS)]
-    return [found if one_of_many else replace(found, slots=wording.slots(clause.items, clause.split))]
+    one_of_many = clause.indefinite() or clause.negated or clause.experienced
+    slots: wording.Slots = () if one_of_many else wording.slots(clause.items, clause.split)
+    return [clause.statement(bag, "", value, CLAUSE, tense, wording.EXISTS if exists else slots)]
+
+
+def gone(clause: Clause, words: Sequence[Word]) -> list[Stated]:
+    """That what `words` name is so no longer; of one word only if it is a name."""
+    bag = Bag()
+    for word in words:
+        if roles.role_of(word) is None:
+            bag.add(word, _verbal(word))
+            bag.spelled.append(word.raw)
+    named = any(word.name for word in words)
+    if len(bag.topic) < 2 - named:
+        return []
+    value = Value(Kind.CLAUSE, "no more", Words(frozenset({CLAUSE, GONE})), True)
+    return [clause.statement(bag, "", value, CLAUSE)]
 
 
 def _timed(item: Mention) -> bool:
@@ -208,7 +219,8 @@ def predicates(clause: Clause) -> bool:
     words = [item for item in clause.items if isinstance(item, Word)]
     content = [word for word in words if word.role in CONTENT]
     joined = any(word.role is Role.VERB or word.norm in _HELPING or word.arabic or word.state for word in words)
-    return joined or (len(content) > 2 and any(word.raw.islower() for word in content))
+    acts = len(content) == 2 and content[0].name and content[1].raw.islower() and content[1].raw.endswith("s")
+    return joined or acts or (len(content) > 2 and any(word.raw.islower() for word in content))
 
 
 def none(clause: Clause) -> list[Stated]:
@@ -226,7 +238,7 @@ def none(clause: Clause) -> list[Stated]:
         if word.role in {Role.COMMA, Role.CAUSE, Role.END}:
             break
         if word.role in CONTENT:
-            bag.add(replace(word, key=measures.skeleton(word.key)) if word.arabic and not bag.topic else word)
+            bag.add(word, measures.skeleton(word.key) if word.arabic and not bag.topic else None)
             bag.spelled.append(word.raw)
     if not bag.topic or len(bag.topic) > 5:
         return []

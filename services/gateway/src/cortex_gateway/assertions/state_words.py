@@ -31,6 +31,10 @@ open on: open opened reopened unresolved مفتوح
 open off: closed shut resolved مغلق مقفل مسدود
 lock on: locked مقفول
 lock off: unlocked
+open off: مقفول مقفوله
+free on: ببلاش بلاش
+run off: died واقع خربان fails crashes
+health on: تمام كويس زين
 light on: lit مضاء
 light off: unlit مطفا_نور
 public on: public عام عمومي علني
@@ -339,7 +343,7 @@ fixed: open=off ~progress=on ~run=on ~vary=off
 قبلت قبل_العرض وافق وافقت: decided=on
 رفضت ترفض يرفض: decided=off
 ساري_المفعول: valid=on ~progress=off
-unresolved in_progress: progress=off ~open=on
+unresolved in_progress waiting: progress=off ~open=on
 done completed: progress=on ~open=off
 merged: merged=on ~open=off
 unmerged: merged=off ~open=on

@@ -13,6 +13,8 @@ PLACE: Final = "@place"
 CLAUSE: Final = "@clause"
 DATED: Final = "@dated"
 """Marks a clause that says when something is, which others of its kind are not."""
+GONE: Final = "@gone"
+"""Marks what a change has ended, of which another text may say more."""
 UNANCHORED: Final = (
     english.LOOSE | english.ATTRIBUTES | english.STATUS | frozenset(english.CONCEPTS.values())
 ) - english.SINGULAR
@@ -33,9 +35,9 @@ class Bag:
     spelled: list[str] = field(default_factory=list)
     attribute: list[str] = field(default_factory=list)
 
-    def add(self, word: Word, *, loose: bool = False) -> None:
-        """Count a word in; general ones are loose wherever they stand."""
-        (self.loose if loose or word.role is Role.LOOSE else self.topic).add(word.key)
+    def add(self, word: Word, key: str | None = None, *, loose: bool = False) -> None:
+        """Count a word in, as `key` where it has another form here; general ones are loose wherever they stand."""
+        (self.loose if loose or word.role is Role.LOOSE else self.topic).add(word.key if key is None else key)
 
 
 @dataclass(frozen=True, slots=True)

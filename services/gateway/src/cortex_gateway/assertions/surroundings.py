@@ -37,4 +37,4 @@ def label(text: str) -> Setting:
         return NOWHERE
     ends = [word for word in words(text) if word.role is not Role.DROPPED]
     kinds = {key for word in (ends[:1] + ends[-1:]) for key in (word.norm, word.key)}
-    return NOWHERE if kinds & english.DOCUMENTS else found
+    return NOWHERE if kinds & (english.DOCUMENTS | english.GREETINGS) else found

@@ -62,7 +62,7 @@ speed 1.609344 mph
 pressure 1 bar
 voltage 1000 kv
 voltage 1 v volt فولت
-temperature 1 °c c celsius درجه درجه_مئويه degree
+temperature 1 °c c celsius درجه درجه_مئويه مئويه degree
 temperature_f 1 °f fahrenheit
 share 0.01 % percent pct percentage_points بالميه بالمايه في_الميه في_المايه بالمييه ٪
 money_eur 1 eur euro € يورو
@@ -85,13 +85,14 @@ UNITS: Final = {
 BINARY: Final = {"kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "tb": 1024.0**4}
 """The other reading of a decimal unit of bytes; `kib` and its like have only this one."""
 MULTIPLES: Final = {
-    "k": 1e3, "thousand": 1e3, "الف": 1e3, "الاف": 1e3, "million": 1e6, "mn": 1e6, "مليون": 1e6, "ملايين": 1e6,
-    "billion": 1e9, "bn": 1e9, "مليار": 1e9, "dozen": 12.0, "hundred": 100.0, "دزينه": 12.0,
+    "k": 1e3, "thousand": 1e3, "الف": 1e3, "الاف": 1e3, "تلاف": 1e3, "million": 1e6, "mn": 1e6, "مليون": 1e6,
+    "ملايين": 1e6, "billion": 1e9, "bn": 1e9, "مليار": 1e9, "dozen": 12.0, "hundred": 100.0, "دزينه": 12.0,
 }  # fmt: skip
 """Words that multiply the number before them."""
 EVERY: Final = {
-    "hourly": 3600.0, "daily": 86_400.0, "nightly": 86_400.0, "weekly": 604_800.0, "monthly": 2_629_746.0,
-    "yearly": 31_556_952.0, "annually": 31_556_952.0, "يوميا": 86_400.0, "اسبوعيا": 604_800.0, "شهريا": 2_629_746.0,
+    "hourly": 3600.0, "daily": 86_400.0, "nightly": 86_400.0, "weekly": 604_800.0, "fortnightly": 1_209_600.0,
+    "monthly": 2_629_746.0, "yearly": 31_556_952.0, "annually": 31_556_952.0,
+    "يوميا": 86_400.0, "اسبوعيا": 604_800.0, "شهريا": 2_629_746.0,
     "سنويا": 31_556_952.0,
 }  # fmt: skip
 """Seconds between two times of what happens so."""

@@ -261,12 +261,20 @@ def _same_moment(one: Moment, other: Moment) -> bool | None:
     return True if shared else None
 
 
+def _narrower(one: str, other: str) -> bool:
+    """Whether a name goes on where the other ends: "eu", "eu-north-1"."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith((f"{short}-", f"{short}/"))
+
+
 def _words(one: Words, other: Words) -> Relation:
     if one.words == other.words:
         return Relation.SAME
     if one.more or other.more:
         return Relation.UNRELATED
     if one.words <= other.words or other.words <= one.words:
+        return Relation.SAME
+    if len(one.words) == len(other.words) == 1 and _narrower(*one.words, *other.words):
         return Relation.SAME
     return (
         Relation.UNRELATED

@@ -32,6 +32,8 @@ _LASTING: Final = frozenset(
     "يقع تقع يسكن تسكن يعيش تعيش يقيم تقيم يعمل تعمل".split()
 )
 """Verbs that join a thing and its place, means or material as long as nothing is said of when."""
+_HAVING: Final = frozenset("له لها لهم لدي لدينا عنده عندها عندنا".split())
+"""Arabic for "has": one of what a thing has may be here, another there."""
 _MEANS: Final = frozenset("hash encrypt sign build make compile write heat".split())
 """Verbs that are done "with" one means."""
 _AGAINST: Final = frozenset(
@@ -45,7 +47,7 @@ _PLACES: Final = frozenset(
     "مدين حي".split()
 )
 """Sorts of places: a thing is on a floor and in a street."""
-_TIMES: Final = frozenset(
+TIMES: Final = frozenset(
     "morning evening night noon afternoon day summer winter spring autumn week month year "
     "مساء صباح ليل نهار ظهر فجر عصر صيف شتاء ربيع خريف يوم شهر سنه عام اسبوع مسء صبح".split()
 )
@@ -156,7 +158,7 @@ def _nominal(items: Sequence[Item]) -> Slots:
     left, right = ([word for word in part if word.role in _SAID] for part in (words[:at], words[at + 1 :]))
     if len(words) != len(items) or not left or not right or not words[0].arabic or len(words) > 6:
         return ()
-    if any(word.role is Role.VERB and word.norm not in _LASTING for word in words):
+    if any((word.role is Role.VERB and word.norm not in _LASTING) or word.norm in _HAVING for word in words):
         return ()
     return _slot("", left, False), _slot(words[at].norm, right, False)
 
@@ -189,7 +191,7 @@ def compare(one: Slots, other: Slots) -> Relation:
         return Relation.CONFLICT if frozenset((left.link, right.link)) in _AGAINST else Relation.UNRELATED
     if (left.words | right.words) & _PLACES and not left.words & right.words & _PLACES:
         return Relation.UNRELATED
-    if (left.words | right.words) & _TIMES:
+    if (left.words | right.words) & TIMES:
         return Relation.UNRELATED
     mine, yours = left.words - right.words, right.words - left.words
     if not at or left.link != right.link or not mine or not yours:

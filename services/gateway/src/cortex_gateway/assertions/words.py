@@ -83,10 +83,7 @@ def words(text: str) -> list[Word]:
     """The words of `text` in order, phrases joined."""
     if not text.isascii():
         text = _MARKS.sub("", text.translate(_APOSTROPHES))
-    found: list[Word] = []
-    for raw in TOKEN.findall(text):
-        found += word(raw)
-    return _joined(found)
+    return _joined([each for raw in TOKEN.findall(text) for each in word(raw)])
 
 
 @lru_cache(maxsize=32_768)
@@ -182,6 +179,11 @@ def _contracted(raw: str, norm: str) -> tuple[Word, ...]:
 
 
 def _arabic(raw: str, norm: str) -> tuple[Word, ...]:
+    if norm not in _ARABIC and (spoken := _SPOKEN.fullmatch(norm)) is not None and norm not in arabic.CONCEPTS:
+        # Egyptian denies around the verb: "ma-biyhibb-sh" is "la yuhibb".
+        return Word(raw, "لا", "لا", Role.NEGATION, arabic=True), *_arabic(raw, spoken[1])
+    if norm not in _ARABIC and _ONGOING.match(norm) and _bare(norm) not in arabic.CONCEPTS.keys() | arabic.WHOLE:
+        norm = norm[1:]
     if norm in arabic.NUMBERS_DUAL:
         count, unit = arabic.NUMBERS_DUAL[norm].split()
         return Word(count, count, count, Role.FIGURE), Word(raw, unit, unit, Role.CONTENT, arabic=True)
@@ -252,6 +254,8 @@ def _state(norm: str) -> State | None:
     return next((STATES[form] for form in forms if form in STATES), None)
 
 
+_SPOKEN: Final = re.compile(r"ما?ب?([يتن]\w{2,})ش")
+_ONGOING: Final = re.compile(r"ب[يت]\w{3}")
 _RATED: Final = re.compile(r"([a-z]+)/(s|sec|second|min|minute|h|hour|day|month|year)")
 _RELEASED: Final = re.compile(r"([a-z][\w-]*)[/:](\d+\.\d[\w.]*)(?:-[a-z]\w*)?")
 _DENIED: Final = re.compile(r"(?:un|non-?)(\w{3,}(?:ed|able|ible|ing))")
@@ -305,7 +309,17 @@ _ARABIC: Final = _vocabulary(
 
 def _phrases() -> dict[str, list[tuple[str, ...]]]:
     phrases: dict[str, list[tuple[str, ...]]] = {}
-    known = english.EXPANDED.keys() | _ENGLISH.keys() | _ARABIC.keys() | STATES.keys() | _UNITS
+    known = (
+        english.RESCHEDULED
+        | english.LEAVING
+        | english.INSTEAD
+        | english.SUCCEEDING
+        | english.EXPANDED.keys()
+        | _ENGLISH.keys()
+        | _ARABIC.keys()
+        | STATES.keys()
+        | _UNITS
+    )
     for entry in known:
         parts = tuple(entry.split("_"))
         if len(parts) > 1 and all(parts):
@@ -335,7 +349,8 @@ def _joined(found: list[Word]) -> list[Word]:
                     match = parts
                     break
         if match is None:
-            joined.append(first)
+            denies = first.norm == "ما" and at + 1 < len(found) and found[at + 1].norm[0] in "يتن"
+            joined.append(replace(first, role=Role.NEGATION) if denies else first)
             at += 1
             continue
         raw = " ".join(each.raw for each in found[at : at + len(match)])
