@@ -2,9 +2,9 @@
 
     python tests/bench/reconsolidation.py [--locomo FILE] [--json FILE] [--errors] [--as-before]
 
-Prints for both halves of `reconsolidation_pairs` precision and recall of retiring, wrong ones per trap, recall per kind
+Prints for each part of `reconsolidation_pairs` precision and recall of retiring, wrong ones per trap, recall per kind
 of change and per language, and of `decision_pairs`, which the rules of the write decision were written for, how many
-true memories the wider rules would retire. `--errors` lists the errors of the development half; those of the half that
+true memories the wider rules would retire. `--errors` lists the errors of the development parts; those of the part that
 is held out are never printed. `--as-before` judges by the rules of the write decision alone. `--locomo FILE` plays
 conversations turn by turn against the ten nearest earlier turns, and lists every turn that would retire another one.
 """
@@ -163,11 +163,14 @@ def main() -> None:
     parser.add_argument("--errors", action="store_true", help="list the errors of the development half")
     parser.add_argument("--as-before", action="store_true", help="only the rules of the write decision")
     arguments = parser.parse_args()
-    development = half(PAIRS / "dev.jsonl", as_before=arguments.as_before)
-    report: dict[str, Any] = {"development": show("development", development)}
-    if arguments.errors:
-        errors(development)
-    report["held_out"] = show("held out", half(PAIRS / "held_out.jsonl", as_before=arguments.as_before))
+    report: dict[str, Any] = {}
+    for name, title in (("dev", "development"), ("dev_2", "development_2")):
+        development = half(PAIRS / f"{name}.jsonl", as_before=arguments.as_before)
+        report[title] = show(title, development)
+        if arguments.errors:
+            errors(development)
+    for name in ("held_out", "held_out_2"):
+        report[name] = show(name, half(PAIRS / f"{name}.jsonl", as_before=arguments.as_before))
     bench = _decision_bench()
     report["write_decision"] = of_the_write_decision(bench)
     if arguments.locomo:

@@ -23,7 +23,7 @@ def said(text: str, day: int = 0, speaker: str | None = None, **fields: object) 
     return Statement(text=text, valid_at=BEGAN + timedelta(days=day), speaker=speaker, **given)
 
 
-@pytest.mark.parametrize("half", ["dev", "held_out"])
+@pytest.mark.parametrize("half", ["dev", "dev_2", "held_out"])
 def test_no_labelled_memory_is_retired_wrongly(half: str) -> None:
     wrong, found, expected = [], 0, 0
     for line in (PAIRS / f"{half}.jsonl").read_text(encoding="utf-8").splitlines():
@@ -46,7 +46,7 @@ def test_no_labelled_memory_is_retired_wrongly(half: str) -> None:
         found += retired and pair["label"] == "retire"
         wrong += [pair["id"]] if retired and pair["label"] == "keep" else []
     assert wrong == []
-    assert found / expected >= {"dev": 0.55, "held_out": 0.2}[half]
+    assert found / expected >= {"dev": 0.65, "dev_2": 0.45, "held_out": 0.3}[half]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,9 @@ _NOT_MEANT: Final = re.compile(
     re.IGNORECASE,
 )
 """A joke, a box that is not ticked, a setting that is commented out, about a number, or what holds for a while only."""
+_SCHEDULED: Final = re.compile(r"\b(is|are) (?:planned|scheduled|set) (?:for|on)(?= (?:\d|[A-Z]))")
+_OFFER: Final = re.compile(r"\b(?:the|a|an|our|my) (?:\w+ ){1,2}plans?\b(?! (?:(?:is|was) )?to\b)", re.IGNORECASE)
+"""A plan that one subscribes to."""
 _YEAR: Final = re.compile(r"(?<![\w.-])(?:19|20)\d\d(?![\w.-])")
 _FRAMED: Final = re.compile(r"\b(?:in|since|by|between|from|عام|سنه|في|منذ|بين|من) (?:19|20)\d\d\b")
 _SPAN: Final = re.compile(r"(?:19|20)\d\d ?- ?(?:19|20)\d\d|\b(?:until|till|during|used to|حتي)\b")
@@ -127,7 +130,7 @@ def present(word: str) -> str | None:
 
 
 def _clause(sentence: str, who: tuple[str, str]) -> Clause | None:
-    plain = sentence.translate(_APOSTROPHES)
+    plain = _SCHEDULED.sub(r"\1 on", sentence.translate(_APOSTROPHES))
     if len(plain) > 40 * MAX_WORDS:
         return None
     pairs: list[tuple[str, str]] = []
@@ -139,6 +142,8 @@ def _clause(sentence: str, who: tuple[str, str]) -> Clause | None:
         return None
     is_arabic = not sentence.isascii() and any("\u0621" <= word[0] <= "\u064a" for word, _ in pairs)
     marks = {word for word, _ in pairs}
+    if _OFFER.search(plain):
+        marks.discard("plan")
     joined = " ".join(word for word, _ in pairs)
     doubtful = (
         bool(marks & (english.HEDGES | english.ADDRESSED | arabic.HEDGES | arabic.ADDRESSED | {"?", "؟"}))
@@ -219,7 +224,8 @@ def _norm(word: str) -> str:
     # The accusative of an indefinite noun ends in alef: a matter of syntax only. Verbs of "we" end in "na".
     accusative = counted.endswith("ا") and not counted.endswith("نا") and not counted.startswith("ال")
     known = counted in _WHOLE or counted[1:] in arabic.STATIVES
-    return counted[:-1] if len(counted) > 3 and accusative and not known else counted
+    bare = counted[:-1] if len(counted) > 3 and accusative and not known else counted
+    return arabic.NUMBERS.get(bare, bare)
 
 
 def _polarity(pairs: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool, bool]:

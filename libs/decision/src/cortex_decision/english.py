@@ -75,7 +75,7 @@ STATES: Final = frozenset(
 ROLES: Final = frozenset(
     "lead leader manager head chief ceo cto cfo captain maintainer owner director president chair chairman boss "
     "supervisor coach principal mayor editor landlord tenant dentist doctor husband wife spouse mentor host assignee "
-    "administrator approver".split()
+    "administrator approver treasurer secretary minister accountant lawyer".split()
 )
 ATTRIBUTES: Final = frozenset(
     "name color colour language branch region status state address email mail number phone version database deadline "

@@ -8,10 +8,11 @@ from cortex_decision import arabic, english, values
 from cortex_decision.clauses import Clause
 from cortex_decision.differences import PLACED
 from cortex_decision.frames import frames
-from cortex_decision.slots import CHANGES
+from cortex_decision.topics import CHANGES, ENDS
 
 _WORDS: Final = (
     CHANGES
+    | ENDS
     | english.ROLES
     | english.ATTRIBUTES
     | english.DISTINGUISHING
@@ -19,10 +20,8 @@ _WORDS: Final = (
     | arabic.NAMED
     | values.STATE_WORDS
     | frozenset(
-        "= : merged closed finished resolved filled published released shipped delivered done solved approved rejected "
-        "signed answered lifted off decommissioned removed deleted shut discontinued retired dismantled scrapped "
-        "dissolved abolished stopped quit ceased cancelled canceled crashed died halted prefer "
-        "هو هي اسمه اسمها توقف توقفت توقفنا الغي الغيت".split()
+        "= : merged resolved filled published released shipped delivered done solved approved rejected signed answered "
+        "fixed repaired lifted married born crashed halted prefer هو هي اسمه اسمها اصلاح تزوج تزوجت".split()
     )
 )
 

@@ -11,20 +11,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from cortex_decision import arabic, english, values
-from cortex_decision.clauses import Clause, Reading, read, sentences, stem
+from cortex_decision.clauses import Clause, Reading, read, sentences
 from cortex_decision.comparison import compare, same_number
 from cortex_decision.displacements import displaced
-from cortex_decision.findings import Effect, Finding, tail
+from cortex_decision.findings import Effect, Finding
 from cortex_decision.folding import fold
-from cortex_decision.slots import CHANGES, exchanged
+from cortex_decision.phrasing import plain
+from cortex_decision.retellings import retold
+from cortex_decision.topics import CHANGES, EMPTY, key
 
 _SAID_FIRST: Final = (
     "actually|correction|update|fyi|btw|by the way|sorry|my mistake|oops|scratch that|to be exact|heads[- ]up|no|yes|"
-    "for the record|in fact|as of now|right now|note that|it turned out that|it turns out that|turns out|تصحيح|عفوا|"
+    "for the record|in fact|as of now|right now|note that|it turned out that|it turned out|it turns out that|"
+    "it turns out|turns out that|turns out|with (?:the|this) (?:last|latest|new|newest) (?:release|version|update)|"
+    "as of (?:this|the (?:last|latest|new)) (?:release|version|update)|as of today|from today on|"
+    "i made a typo(?: earlier)?|scratch that|i misspoke|تصحيح|عفوا|"
     "معذرة|للعلم|بالمناسبه|بالمناسبة|في الحقيقة|في الواقع|تحديث|الصحيح أن|الصحيح ان"
 )
 _LEAD: Final = re.compile(
@@ -45,12 +51,13 @@ _MARK: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that say that something has changed."""
+_TOKENS: Final = re.compile(r"[\w]+(?:[.\-_/'][\w]+)*")
 _PART: Final = re.compile(r"\s*[,،;؛]\s+|\s+[–—-]\s+")
 _RESERVED: Final = (
     (english.HEDGES | arabic.HEDGES) - {"about", "how", "who", "which", "what", "did", "when", "going", "هناك", "اليوم"}
 ) | frozenset(
     "except exception only unless also too both some most part partly sometimes usually test trial experiment example "
-    "else fools joke kidding used formerly until till ago sandbox according gossip tried tested testing evaluated "
+    "else fools joke kidding used formerly until till sandbox according gossip tried tested testing evaluated "
     "evaluating compared pilot prototype mock بعض فقط ايضا كذلك مثلا تجربه عدا "
     "باستثناء سابقا غالبا احيانا حتي".split()
 )
@@ -64,23 +71,6 @@ _PASSING: Final = re.compile(
 )
 """How long something holds that is otherwise, and that it is otherwise in some respect only."""
 _BECAME: Final = re.compile(r"^(?:و?(?:صار|صارت|اصبح|اصبحت|بات|باتت|صرت|صرنا|اصبحت|أصبح|أصبحت)) ")
-_FILLERS: Final = frozenset("of 's for in on at the".split())
-_ENDS: Final = frozenset(
-    "merged closed finished completed resolved fixed filled published released shipped delivered done solved approved "
-    "rejected signed answered lifted".split()
-)
-_TRACKED: Final = frozenset(
-    "issue ticket request pr mr bug task case position vacancy incident thread poll round application tender".split()
-)
-_AUXILIARIES: Final = frozenset("was were been have is got".split())
-_GONE: Final = frozenset("discontinued decommissioned abolished scrapped dissolved dismantled".split())
-_OPEN: Final = frozenset(
-    "wait waiting open blocked pending vacant paused running progress review unresolved draft".split()
-)
-_OFF: Final = frozenset(
-    "off decommissioned removed deleted shut discontinued retired dismantled disabled deprecated".split()
-)
-_THERE: Final = frozenset("reachable available enabled on active running supported live up online deployed".split())
 
 
 def told(text: str, speaker: str | None, session: str | None, other: Reading) -> Finding | None:
@@ -89,16 +79,27 @@ def told(text: str, speaker: str | None, session: str | None, other: Reading) ->
     if not other.complete or len(other.clauses) != 1:
         return None
     older = other.clauses[0]
-    if older.doubtful or older.ended or older.bounded or older.negated:
+    if older.doubtful or older.ended or older.bounded or not _related(text, older.words):
         return None
-    if any(_reserved(sentence) or _PASSING.search(sentence) for sentence in sentences(text)):
+    said = [plain(sentence) for sentence in sentences(text)]
+    if any(_reserved(bare) or _passing(bare, older) for bare in (_LEAD.sub("", sentence) for sentence in said)):
         return None
-    for sentence in sentences(text):
+    if len(said) == 1 and any(
+        clause.words == older.words and clause.negated == older.negated
+        for clause in read(said[0], speaker=speaker, session=session).clauses
+    ):
+        return None
+    for sentence in (*said, *(f"{one.rstrip('.;!')}, {other}" for one, other in pairwise(said))):
+        bare = _LEAD.sub("", sentence)
+        for clause in read(bare, speaker=speaker, session=session).clauses:
+            if (found := retold(bare, clause, older, marked=bare != sentence)) is not None:
+                return found
+        if older.negated:
+            continue
         whole = read(sentence, speaker=speaker, session=session)
         for variant in _variants(sentence):
             for clause in read(variant, speaker=speaker, session=session).clauses:
-                marked = _MARK.search(sentence) is not None
-                found = _told(clause, older, marked=marked)
+                found = _told(clause, older)
                 if found is not None and not (variant != sentence and _still_named(found, sentence)):
                     return found
         for clause in whole.clauses:
@@ -107,20 +108,43 @@ def told(text: str, speaker: str | None, session: str | None, other: Reading) ->
     return None
 
 
-def _told(clause: Clause, older: Clause, *, marked: bool) -> Finding | None:
+def _told(clause: Clause, older: Clause) -> Finding | None:
     if clause.doubtful or clause.arabic != older.arabic or ((clause.own or older.own) and clause.me != older.me):
         return None
     if not same_number(clause, older):
         return None
-    for newer in (clause, _any_as_all(clause), _verb_first(clause, older), *_aligned(clause, older)):
-        if newer is not None and (found := compare(newer, older)) is not None:
-            return found
-    return (
-        _moved_to(clause, older)
-        or _over(clause, older)
-        or _renamed(clause, older)
-        or exchanged(clause, older, marked=marked)
-    )
+    return compare(clause, older) or _renamed(clause, older)
+
+
+@lru_cache(maxsize=2_048)
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(key(word) for part in sentences(text) for word in _TOKENS.findall(fold(part)))
+
+
+@lru_cache(maxsize=2_048)
+def _topic(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(key(word) for word in words if word not in EMPTY and word[0] not in "@=:?%")
+
+
+MAX_UNSAID: Final = 5
+"""Words of the older statement that whoever tells its change may leave out: its value and its verb."""
+
+
+def _related(text: str, words: tuple[str, ...]) -> bool:
+    """Whether a text names enough of what an older statement names to be about it at all."""
+    topic = _topic(words)
+    unsaid = topic - _keys(text)
+    return len(unsaid) <= MAX_UNSAID and (len(unsaid) < len(topic) or len(topic) <= 2)
+
+
+def _passing(sentence: str, older: Clause) -> bool:
+    """Whether something holds for so long, or in some respect, only; "for 30 days" may be the value itself."""
+    found = _PASSING.search(sentence)
+    if found is None:
+        return False
+    lasting = any(values.kind(older.words[at : at + 2]) == "number time" for at in range(len(older.words)))
+    itself = lasting and any(char.isdigit() for char in found[0])
+    return not itself and found[0].lower() not in older.text
 
 
 def _still_named(found: Finding, sentence: str) -> bool:
@@ -167,127 +191,6 @@ _SCOPE: Final = re.compile(
 def _harmless(parts: Sequence[str]) -> bool:
     """Whether the other parts of a sentence narrow nothing."""
     return not any(_SCOPE.match(part) for part in parts)
-
-
-def _any_as_all(clause: Clause) -> Clause | None:
-    """ "No longer for any tenant" ends "for all tenants"."""
-    if not clause.ended:
-        return None
-    swapped = tuple("all" if word == "any" else word for word in clause.words)
-    return replace(clause, words=swapped) if swapped != clause.words else None
-
-
-def _verb_first(newer: Clause, older: Clause) -> Clause | None:
-    """An Arabic sentence with its verb where the older one has it."""
-    if not newer.arabic or newer.words[:2] != older.words[1::-1]:
-        return None
-    words, spelled = newer.words, newer.spelled
-    return replace(newer, words=(words[1], words[0], *words[2:]), spelled=(spelled[1], spelled[0], *spelled[2:]))
-
-
-def _aligned(newer: Clause, older: Clause) -> Iterator[Clause]:
-    """The newer clause with its subject in the words of the older one, where both name the same things."""
-    for clause in (newer, _announced(newer)):
-        if clause is None:
-            continue
-        at, old_at = _predicate(clause), _predicate(older)
-        if at is None or old_at is None:
-            continue
-        if _things(clause.words[:at]) == _things(older.words[:old_at]) and clause.words[:at] != older.words[:old_at]:
-            words = (*older.words[:old_at], *clause.words[at:])
-            spelled = (*older.spelled[:old_at], *clause.spelled[at:])
-            yield replace(clause, words=words, spelled=spelled)
-        elif clause is not newer and clause.words[:at] == older.words[:old_at]:
-            yield clause
-
-
-def _predicate(clause: Clause) -> int | None:
-    for at, word in enumerate(clause.words):
-        if at and (word in english.STATIVES or word in {"=", ":"}):
-            return at
-    return None
-
-
-def _things(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(
-        sorted(
-            stem(word) if word.isascii() else word
-            for word in words
-            if word not in _FILLERS and not word.startswith("@we")
-        )
-    )
-
-
-def _announced(clause: Clause) -> Clause | None:
-    """ "The board cut the budget to 10" and "the limit was raised to 10" as "the budget is 10", "the limit is 10"."""
-    words = clause.words
-    for at, word in enumerate(words):
-        if at and word in english.CHANGED and "to" in words[at + 1 :]:
-            to = len(words) - 1 - words[::-1].index("to")
-            passive = words[at - 1] in {"was", "been", "is", "were"}
-            last = words.index("from", at) if "from" in words[at:to] else to
-            things = words[:at] if passive or at + 1 == last else words[at + 1 : last]
-            thing = tuple(one for one in things if one not in {"was", "been", "have", "is", "were"})
-            if thing and 0 < len(words) - to - 1 <= 4:
-                value = clause.spelled[to + 1 :]
-                return replace(
-                    clause,
-                    words=(*thing, "is", *words[to + 1 :]),
-                    spelled=(*("" for _ in thing), "", *value),
-                    changed=True,
-                )
-    return None
-
-
-_WHEN: Final = frozenset("at on in take place happen start begin is".split())
-
-
-def _moved_to(newer: Clause, older: Clause) -> Finding | None:
-    """ "The retro was moved to Tuesday" against "the retro takes place on Thursday": values of one kind, whatever verb
-    holds the older one."""
-    clause = _announced(newer)
-    at, old_at = (None, None) if clause is None else (_predicate(clause), _predicate(older))
-    if clause is None or at is None or old_at is None:
-        return None
-    if _things(clause.words[:at]) != _things(older.words[:old_at]):
-        return None
-    new = clause.words[at + 1 :]
-    old = tuple(word for word in older.words[old_at:] if word not in _WHEN)
-    size = len(new)
-    days = set(new) <= _day_names() and set(old) <= _day_names()
-    same_kind = values.comparable(old[:size], new) or (days and old != new)
-    if not old or old[:size] == new or not same_kind or len(old) > size + 2:
-        return None
-    return Finding(Effect.REPLACED, older.spelling_of(old), clause.spelling(at + 1, len(clause.words)))
-
-
-def _day_names() -> frozenset[str]:
-    return english.DAYS | arabic.DAYS
-
-
-def _over(newer: Clause, older: Clause) -> Finding | None:
-    """ "The request was merged" against "the request is waiting for review", "it was switched off" against "it is
-    reachable"."""
-    words = newer.words
-    old_at = _predicate(older)
-    was = next((at for at, word in enumerate(words) if at and word in _AUXILIARIES), None)
-    if newer.negated or was is None or old_at is None:
-        return None
-    subject = words[:was]
-    done = tuple(word for word in words[was + 1 :] if word not in _AUXILIARIES)
-    state = set(older.words[old_at:])
-    if not done or _things(subject) != _things(older.words[:old_at]):
-        return None
-    if len(done) == 1 and done[0] in _GONE and not older.own:
-        return Finding(Effect.ENDED, tail(older))
-    if older.words[old_at] not in {"is", "wait"}:
-        return None
-    # "The gym was closed" may tell of yesterday, "the issue was closed" of what became of it.
-    became = done[0] != "closed" or bool(set(subject) & _TRACKED) or words[was] != "was"
-    ended = done[0] in _ENDS and len(done) == 1 and state & _OPEN and became
-    there = state & _THERE - {"on", "up"} or older.words[-1] in {"on", "up"}
-    gone = done[-1] in _OFF and len(done) <= 2 and there
-    return Finding(Effect.ENDED, tail(older)) if ended or gone else None
 
 
 _CALLED: Final = (("is", "called"), ("is", "named"), ("اسمه",), ("اسمها",))

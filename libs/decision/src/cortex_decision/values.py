@@ -18,7 +18,7 @@ _DIMENSIONS: Final = {
     for dimension, units in {
         "time": "ms millisecond s sec second min minute h hour day week month year ثانيه دقيقه ساعه يوم اسبوع شهر "
         "سنه عام",
-        "bytes": "b byte kb kib mb mib gb gib tb tib ميغابايت غيغابايت كيلوبايت جيجابايت ميجابايت",
+        "bytes": "b byte kb kib mb mib gb gib tb tib ميجا جيجا ميغابايت غيغابايت كيلوبايت جيجابايت ميجابايت",
         "length": "mm cm m km meter metre kilometer mile متر كيلومتر",
         "mass": "g kg gram kilogram lb pound كيلوغرام غرام",
         "money": "eur euro usd dollar gbp € $ £ دينار ريال درهم جنيه دولار يورو",
@@ -192,14 +192,14 @@ def _parts(words: Sequence[str]) -> dict[str, int] | None:
         return dict(zip(("year", "month", "day"), map(int, words[0].split("-")), strict=True))
     parts: dict[str, int] = {}
     for word in words:
-        if word in _MONTHS:
-            parts["month"] = _MONTHS[word]
+        if word in MONTHS:
+            parts["month"] = MONTHS[word]
         elif word.isdecimal():
             parts["day" if int(word) <= 31 else "year"] = int(word)
     return parts
 
 
-_MONTHS: Final = {
+MONTHS: Final = {
     name: index % 12 + 1
     for row in (
         "january february march april may june july august september october november december",
