@@ -64,10 +64,10 @@ class Notes:
         self.guard = guard
         self.engine = engine
 
-    async def ask(self, query: str = "crane", *, deadline_ms: int = 10_000) -> EngineAskReply:
+    async def ask(self, query: str = "crane", *, deadline_ms: int = 15_000) -> EngineAskReply:
         """Ask; hangs never."""
         request = EngineAskRequest(principal=OWNER, query=query, deadline_ms=deadline_ms)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(40):
             return await self.guard.ask(request)
 
     async def stands(self, standing: Standing) -> None:
@@ -94,7 +94,7 @@ def guarded() -> Guarded:
 
     @asynccontextmanager
     async def run(
-        *, limit_s: float = 5.0, trial_s: float = 0.02, resolve: Resolve = system_resolve, **source: Any
+        *, limit_s: float = 15.0, trial_s: float = 0.02, resolve: Resolve = system_resolve, **source: Any
     ) -> AsyncIterator[Notes]:
         configured = EngineSource.model_validate({"key": "notes", "tool": "search_notes", "limit_s": limit_s, **source})
         engine = McpEngine(configured, NotesDialect(), resolve)

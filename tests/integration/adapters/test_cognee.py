@@ -74,6 +74,9 @@ async def test_only_the_configured_datasets_are_searched():
     server = CogneeServer(chunks=list(CHUNKS))
     async with running(server), opened(server.url, datasets=["ops"]) as engine:
         assert [hit.path for hit in await engine.search("crane", 9)] == ["ops/night.md"]
+    async with running(server), opened(server.url, datasets=["ops", "oops"]) as engine:
+        with pytest.raises(Refused, match=r"404 \(DatasetNotFoundError\)"):
+            await engine.search("crane", 9)
 
 
 @pytest.mark.parametrize("token", [JWT, "an-api-key"])

@@ -184,7 +184,7 @@ async def test_an_address_of_something_else_is_no_inbox():
 
 async def test_servers_that_hang_break_off_or_are_away_are_unavailable_and_leave_nothing_open():
     app = Starlette(routes=[Route("/api/v1/memos", silent)])
-    async with served(app) as url, asyncio.timeout(10):
+    async with served(app) as url, asyncio.timeout(30):
         with pytest.raises(Unavailable, match=r"did not answer within 0\.2 s"):
             async with opened(url, limit_s=0.2):
                 pass

@@ -60,7 +60,7 @@ async def test_a_cancelled_question_ends_the_work_of_the_server(guarded: Any, tr
     server = McpEngineServer(hold=True)
     async with running(server, transport), guarded(url=server.url) as notes:
         question = asyncio.create_task(notes.ask())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await server.begun.wait()
             question.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -78,7 +78,7 @@ async def test_a_question_whose_time_is_over_ends_the_work_of_the_server(guarded
         reply = await notes.ask(deadline_ms=300)
         assert reply.status is EngineStatus.DOWN
         assert reply.error == "no answer within 280 ms"
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await server.cancelled.wait()
         # The caller was in a hurry: the engine is still asked.
         server.hold = False
@@ -126,7 +126,7 @@ async def test_a_restart_in_the_middle_of_a_question_is_survived(guarded: Any, t
     server = McpEngineServer(hold=True)
     async with running(server, transport), guarded(url=server.url, limit_s=20) as notes:
         question = asyncio.create_task(notes.ask())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await server.begun.wait()
         again = McpEngineServer()
         # The port is taken over before the connections end, so that whoever comes back finds the new one.
@@ -248,7 +248,7 @@ async def test_a_server_that_knows_only_the_newer_protocol_is_spoken_to_in_it(gu
         server.hold = True
         server.begun.clear()
         question = asyncio.create_task(notes.ask())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await server.begun.wait()
             question.cancel()
             await server.cancelled.wait()

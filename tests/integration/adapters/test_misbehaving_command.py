@@ -64,7 +64,7 @@ def commanded(guarded: Any, tmp_path: Path) -> Any:
         async with guarded(command=command, **more) as notes:
             yield notes, started
         # SIGKILL was sent; the system takes its time to end a process.
-        await eventually(lambda: asyncio.sleep(0, started.alive()), lambda alive: not alive, within_s=10)
+        await eventually(lambda: asyncio.sleep(0, started.alive()), lambda alive: not alive)
 
     return run
 
@@ -84,6 +84,7 @@ async def test_bad_manners_beside_the_answer_do_no_harm(commanded: Any, mode: st
         ("dies", "has ended its process"),
         ("endless", f"writes a line of more than {MAX_ANSWER_BYTES} bytes"),
         ("chatters", "writes lines that are no messages of MCP"),
+        ("blank", "writes lines that are no messages of MCP"),
     ],
 )
 async def test_a_server_that_cannot_be_read_is_started_again_and_then_down(
@@ -131,6 +132,33 @@ async def test_a_process_gets_its_own_variables_and_none_of_ours(
     text = seen.read_text()
     assert "of the engine" in text
     assert "of ours" not in text
+
+
+STARTING = """
+import asyncio, sys
+from cortex_gateway.adapters.mcp_process import ServerProcess
+from cortex_gateway.adapters.settings import EngineSource
+
+async def start():
+    source = EngineSource(key="notes", tool="search_notes", command=sys.argv[1:])
+    await ServerProcess(source, "the engine notes", print).start()
+    await asyncio.Event().wait()
+
+asyncio.run(start())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system ends a process with its parent")
+async def test_a_server_that_hears_nothing_does_not_outlive_a_gateway_that_was_killed(tmp_path: Path) -> None:
+    started = Started(tmp_path / "pids")
+    server = (sys.executable, "-I", misbehaving_command.__file__, "stubborn", str(tmp_path / "pids"))
+    gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", STARTING, *server)
+    try:
+        await eventually(lambda: asyncio.sleep(0, started.alive()), bool, within_s=20)
+    finally:
+        gateway.kill()
+        await gateway.wait()
+    await eventually(lambda: asyncio.sleep(0, started.alive()), lambda alive: not alive)
 
 
 @pytest.mark.parametrize("mode", ["endless", "floods"])

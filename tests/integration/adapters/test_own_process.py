@@ -62,7 +62,7 @@ class Processes:
         streams = (Path(os.devnull), self._home / "out", self._home / "log")
         process = Forked(module, (), environment, streams)
         try:
-            async with httpx.AsyncClient(trust_env=False) as http:
+            async with httpx.AsyncClient(timeout=20, trust_env=False) as http:
                 await eventually(
                     lambda: http.get(f"http://127.0.0.1:{port}/health/ready"),
                     lambda answer: answer.status_code == 200 or process.poll() is not None,
@@ -127,7 +127,7 @@ async def test_a_caller_that_waits_no_longer_ends_the_work_of_the_engine(process
         server.hold = True
         server.begun.clear()
         question = asyncio.create_task(ask(caller))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await server.begun.wait()
             question.cancel()
             await server.cancelled.wait()
@@ -150,7 +150,7 @@ async def test_an_engine_that_hangs_takes_no_places_of_the_others(processes: Pro
         await up(caller, "silent")
         silent.on["tools/call"] = hangs
         waiting = [asyncio.create_task(ask(caller, "silent")) for _ in range(100)]  # more than one server's places
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await held.wait()
             assert (await ask(caller)).hits
         assert not any(task.done() for task in waiting)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 
 import pytest
 
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.rpc.ask import ASK, AskMode, EngineState, Question
 from cortex_contracts.rpc.engine import EngineStatus, Hit, SourceClass
+from cortex_gateway import ask
 from cortex_gateway.answer import Answer
 from cortex_gateway.ask import MARGIN_S, Asker
 from cortex_gateway.ask_events import AskEvent, Asking, EngineHeard, SentenceSaid
+from cortex_gateway.errors import Busy
 from cortex_gateway.fan_out import EngineAnswer
-from cortex_gateway.reconcile import Disagreement
+from cortex_gateway.reconcile import Disagreement, reconcile
 from cortex_gateway.scoring import ScoredHit, Scoring
+from cortex_gateway.turns import Turns
 
 PRINCIPAL = Principal(org="local", subject="tester")
 
@@ -179,3 +185,44 @@ async def test_a_hit_tells_its_relevance_and_who_else_found_it(make_hit: Callabl
     (hit,) = (await Asker(PlayedEngines(*found), Scoring(), 0.2).ask(PRINCIPAL, Question(query="Hermes?"))).hits
     assert (hit.engine, hit.relevance, hit.corroborated_by) == ("memory", 0.9, ("rag",))
     assert hit.confidence == pytest.approx(0.9)
+
+
+async def test_a_question_whose_turn_does_not_come_is_told_so_and_asks_nobody(make_hit: Callable[..., Hit]):
+    turns, engines = Turns(12), PlayedEngines(make_hit())
+    happened: list[AskEvent] = []
+    async with turns.taken(12, 0.0):
+        with pytest.raises(Busy):
+            await Asker(engines, Scoring(), 0.2, turns=turns).ask(
+                PRINCIPAL, Question(query="Hermes?"), MARGIN_S, happened.append
+            )
+    assert happened == [Asking(("memory",))]
+
+
+async def test_engines_have_less_time_by_what_a_question_waited_for_its_turn(make_hit: Callable[..., Hit]):
+    turns, engines = Turns(12), PlayedEngines(make_hit())
+    async with AsyncExitStack() as others:
+        await others.enter_async_context(turns.taken(12, 0.0))
+        asking = asyncio.create_task(
+            Asker(engines, Scoring(), 0.2, turns=turns).ask(PRINCIPAL, Question(query="Hermes?"))
+        )
+        await asyncio.sleep(0)
+    assert (await asking).answer == "Hermes is stopped [r1]"
+    assert 0 < engines.remaining_s < ASK.timeout_s - MARGIN_S
+
+
+async def test_many_hits_are_read_beside_the_event_loop_and_few_in_it(
+    make_hit: Callable[..., Hit], monkeypatch: pytest.MonkeyPatch
+):
+    threads: list[int] = []
+
+    def read(hits: Sequence[ScoredHit], query: str) -> tuple[Disagreement, ...]:
+        threads.append(threading.get_ident())
+        return reconcile(hits, query)
+
+    monkeypatch.setattr(ask, "reconcile", read)
+    for number in (ask.MANY_HITS, ask.MANY_HITS + 1):
+        hits = [make_hit(path=f"memory:{each}") for each in range(number)]
+        reply = await Asker(PlayedEngines(*hits), Scoring(), 0.2).ask(PRINCIPAL, Question(query="Hermes?"))
+        assert len(reply.hits) == number
+    few, many = threads
+    assert few == threading.get_ident() != many

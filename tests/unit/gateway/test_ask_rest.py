@@ -18,6 +18,7 @@ from cortex_gateway import ask_rest, problems
 from cortex_gateway.ask_events import ALIVE, Heard, SentenceSaid
 from cortex_gateway.ask_rest import ask_router
 from cortex_gateway.auth import _STATE
+from cortex_gateway.errors import Busy
 
 REPLY = AskReply(answer="Hermes rests [r1]", receipts=(), hits=(), conflicts=(), engines=(), took_ms=1)
 Work = Callable[[Heard], Awaitable[AskReply]]
@@ -68,7 +69,7 @@ class Client:
             "headers": headers, "state": state, "http_version": "1.1", "scheme": "http", "root_path": "",
             "server": ("test", 80), "client": ("test", 1),
         }  # fmt: skip
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await self.app(scope, self._receive, self._send)
         return self.body.decode()
 
@@ -103,6 +104,7 @@ async def test_sentences_come_before_the_answer() -> None:
     ("failure", "code", "status"),
     [
         (Unavailable("late", code=ErrorCode.DEADLINE_EXCEEDED), "deadline_exceeded", 504),
+        (Busy(), "unavailable", 503),
         (RuntimeError("secret"), "internal", 500),
     ],
 )

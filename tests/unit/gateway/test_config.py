@@ -80,6 +80,7 @@ def test_some_weights_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
         ("CORTEX_GATEWAY_HALF_LIFE_DAYS", "inf"),
         ("CORTEX_GATEWAY_AUTHORITY", '{"agent-memory": 2}'),
         ("CORTEX_GATEWAY_FLOOR", "1.5"),
+        ("CORTEX_GATEWAY_HITS_AT_ONCE", "0"),
         ("CORTEX_JWT_LEEWAY_S", "-1"),
         ("CORTEX_JWT_LEEWAY_S", "301"),
         ("CORTEX_JWT_ORG_CLAIM", "sub"),

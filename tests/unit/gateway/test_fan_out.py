@@ -64,7 +64,7 @@ async def test_whatever_goes_wrong_with_an_engine_it_is_down_and_the_others_answ
 
 async def test_an_engine_that_never_answers_is_cut_off_even_when_the_bus_does_not() -> None:
     fan_out = FanOut(Caller(a=asyncio.Event()), ("a",), 0.02, OWNER)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         (answer,) = await fan_out.ask(OWNER, "q", 12, None, 6.0)
     assert answer.state.error == "no answer within 20 ms"
 

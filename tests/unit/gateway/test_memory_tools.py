@@ -51,7 +51,8 @@ def test_a_chain_is_shown_only_where_something_was_superseded():
     old = view(
         OLD, "three times", source_ref="standup", superseded_by=NEW, invalid_at=datetime(2026, 12, 1, tzinfo=UTC)
     )
-    result = GetResult.of(GetReply(memory=alone, chain=(old, alone)))
+    result = GetResult.of(GetReply(memory=alone, chain=(old, alone), chain_archived=(old.memory_id,)))
+    assert [one.archived for one in result.chain] == [True, False]
     assert [(one.content, one.source, one.invalid_at) for one in result.chain] == [
         ("three times", "chat:standup", "2026-12-01T00:00:00Z"),
         ("five times", "chat", ""),

@@ -82,6 +82,6 @@ async def test_an_open_stream_ends_when_the_service_stops() -> None:
     running = asyncio.create_task(run())
     await streaming.wait()
     await drain.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await running
     assert sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}

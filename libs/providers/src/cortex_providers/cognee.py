@@ -12,8 +12,9 @@ Known of the server: routes, fields, statuses of runs, three shapes of errors, t
 no document says it:
 
 - a token of three parts with dots is a bearer (JWT), any other one an API key for `X-Api-Key`;
-- the context is text in the form that `search` gives to its own model: `Node: <name>` lines and
-  `<name> --[<relation>]--> <name>` lines, as a string, or in lists and objects at any place of the result;
+- the context is text in the form that `search` gives to its own model (seen of 1.6.5): `Node: <name>` lines and
+  `<name> --[<relation>]--> <name>  (<description>)` lines, inside its prompt, as a string, or in lists and objects at
+  any place of the result;
 - a run that is asked for in the foreground and answers with a status that is no completion has failed or goes on
   without us: it is not waited for;
 - an answer without a status is a completed run.
@@ -53,7 +54,10 @@ MAX_RESPONSE_BYTES: Final = 4 << 20
 _COMPLETED: Final = frozenset({"PipelineRunCompleted", "PipelineRunAlreadyCompleted"})
 _JWT: Final = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+")
 _NODE: Final = re.compile(r"^Node: ?(.{1,200})$", re.MULTILINE)
-_EDGE: Final = re.compile(r"^(.{1,200}?) -{1,2}\[(.{1,300}?)\]-{1,3}> ?(.{1,200})$", re.MULTILINE)
+_EDGE: Final = re.compile(
+    r"^(.{1,200}?) -{1,2}\[(.{1,300}?)\]-{1,3}> ?(.{1,200}?)(?: {2}\(.*)?`?$",  # the prompt ends in a backtick
+    re.MULTILINE,
+)
 _LABEL: Final = re.compile(r"[a-z][a-z0-9_]{1,39}")
 _ERROR_NAME: Final = re.compile(r"\[([A-Z][A-Za-z]{2,60})\]\s*$")
 _FIELD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")

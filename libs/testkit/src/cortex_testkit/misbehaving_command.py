@@ -42,6 +42,9 @@ def called(mode: str, message: dict[str, Any]) -> None:
         case "chatters":
             while True:
                 print("this is no message either")
+        case "blank":
+            while True:
+                sys.stdout.write("\n" * 65_536)
         case "floods":
             sys.stderr.write("noise " * 1_000_000)
         case "silent":

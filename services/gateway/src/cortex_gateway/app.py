@@ -40,7 +40,10 @@ from cortex_gateway.memory import Memory
 from cortex_gateway.operations import Operations
 from cortex_gateway.rest import rest_app
 from cortex_gateway.scoring import Scoring
+from cortex_gateway.sleep import BackgroundWork
+from cortex_gateway.sleep_rest import sleep_router
 from cortex_gateway.transport import Drain
+from cortex_gateway.turns import Turns
 from cortex_gateway.usage import Prices, Purpose, Usage
 from cortex_runtime.service import Service
 
@@ -63,7 +66,7 @@ def build(settings: GatewaySettings) -> Service:
     service.background("usage", usage.run)
     scoring = Scoring(settings.authority, settings.gateway_half_life_days)
     synthesis = synthesis_app.synthesis(service, settings, usage, settings.gateway_floor)
-    asker = Asker(fan_out, scoring, settings.gateway_floor, synthesis)
+    asker = Asker(fan_out, scoring, settings.gateway_floor, synthesis, Turns(settings.gateway_hits_at_once))
     memory = Memory(service.bus)
     service.bus.serve(ASK, asker.serve)
     if settings.gateway_adapters and settings.engine_sources:
@@ -89,6 +92,7 @@ def build(settings: GatewaySettings) -> Service:
         chat,
     )
     rest.include_router(keys_router(KeyRing(service.bus, agent_keys)))
+    rest.include_router(sleep_router(BackgroundWork(service.bus)))
     face = Face(settings, verifiers, usage, LONGER_BODIES)
     main = _beside(mcp_server.http_app(mcp, allowed), rest)
     service.use("mcp", mcp_server.McpSessions(mcp.session_manager))

@@ -11,6 +11,7 @@ from cortex_contracts.messages.base import Token
 from cortex_contracts.rpc.engine import BUILT_IN_ENGINES, SourceClass
 from cortex_gateway.adapters.settings import AdapterSettings
 from cortex_gateway.scoring import AUTHORITY, HALF_LIFE_DAYS
+from cortex_gateway.turns import HITS_AT_ONCE
 from cortex_runtime.settings import ServiceSettings
 from cortex_runtime.settings_access import RateSettings, TokenSettings
 from cortex_runtime.settings_models import ChatSettings, SynthesisSettings
@@ -41,6 +42,8 @@ class GatewaySettings(ServiceSettings, AdapterSettings, ChatSettings, TokenSetti
     gateway_half_life_days: float = setting("GATEWAY_HALF_LIFE_DAYS", default=HALF_LIFE_DAYS)
     gateway_floor: Weight = setting("GATEWAY_FLOOR", default=0.2)
     """Least relevance times confidence of a hit that the answer may use."""
+    gateway_hits_at_once: int = setting("GATEWAY_HITS_AT_ONCE", default=HITS_AT_ONCE)
+    """How many hits engines may be asked for at once; questions beyond wait."""
 
     @property
     def engine_keys(self) -> tuple[str, ...]:
@@ -74,6 +77,13 @@ class GatewaySettings(ServiceSettings, AdapterSettings, ChatSettings, TokenSetti
     def _half_life(cls, value: float) -> float:
         if not 0 < value < float("inf"):
             raise ValueError("expected a number of days above 0")
+        return value
+
+    @field_validator("gateway_hits_at_once")
+    @classmethod
+    def _some_hits(cls, value: int) -> int:
+        if not 1 <= value <= 1_000_000:
+            raise ValueError("expected a number of hits between 1 and 1000000")
         return value
 
     @field_validator("gateway_engines")

@@ -6,14 +6,16 @@ CortexError
 │   ├── WrongFields      a request says something that its schema alone cannot refuse
 │   └── Unauthorized     the credentials prove nobody
 └── Retryable
-    └── TooManyAttempts  too many wrong credentials came from this address
+    ├── TooManyAttempts  too many wrong credentials came from this address
+    └── Unavailable
+        └── Busy         as many questions are being answered as can be
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex_contracts.errors import ErrorCode, Permanent, Retryable
+from cortex_contracts.errors import ErrorCode, Permanent, Retryable, Unavailable
 
 
 class UnknownEngine(Permanent):
@@ -45,3 +47,10 @@ class TooManyAttempts(Retryable):
     def __init__(self, wait_s: int) -> None:
         super().__init__("too many wrong credentials came from this address: wait, then use valid ones")
         self.wait_s = wait_s
+
+
+class Busy(Unavailable):
+    """As many questions are being answered as can be, and this one's turn did not come in its time."""
+
+    def __init__(self) -> None:
+        super().__init__("too many questions are being answered: ask again in a moment")

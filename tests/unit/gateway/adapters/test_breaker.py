@@ -5,7 +5,15 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_gateway.adapters.breaker import CHANCE, FIRST_TRIAL_S, LAST_TRIAL_S, Breaker, Standing, delay_s
+from cortex_gateway.adapters.breaker import (
+    CHANCE,
+    FIRST_TRIAL_S,
+    LAST_START_S,
+    LAST_TRIAL_S,
+    Breaker,
+    Standing,
+    delay_s,
+)
 
 times = st.floats(0, 1e9)
 chances = st.floats(0, 1, exclude_max=True)
@@ -69,3 +77,4 @@ def test_delays_grow_until_the_longest_whatever_chance_does(failures: int, one: 
 
 def test_the_delays_are_those_that_are_documented() -> None:
     assert [delay_s(failures, 0) for failures in range(1, 9)] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    assert [delay_s(failures, 0, LAST_START_S) for failures in range(7, 13)] == [32, 64, 128, 256, 300, 300]

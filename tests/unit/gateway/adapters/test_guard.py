@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import prometheus_client
 import pytest
 
 from cortex_contracts.errors import CortexError, Permanent, Unavailable
@@ -23,7 +24,7 @@ from cortex_contracts.rpc.engine import (
     SourceClass,
 )
 from cortex_gateway.adapters import guard as guards
-from cortex_gateway.adapters.breaker import Standing
+from cortex_gateway.adapters.breaker import CHANCE, LAST_START_S, LAST_TRIAL_S, Standing
 from cortex_gateway.adapters.dialect import ToolFailed
 from cortex_gateway.adapters.guard import Guard
 from cortex_gateway.adapters.settings import EngineSource
@@ -390,6 +391,31 @@ async def test_only_those_who_may_are_answered(principal: Principal, namespace: 
         assert bool(reply.hits) is answered
         assert ("search" in engine.calls) is answered
         assert answered or "this engine" in str(reply.error)
+
+
+async def test_metrics_tell_whether_an_engine_is_asked() -> None:
+    def asked() -> float | None:
+        return prometheus_client.REGISTRY.get_sample_value("cortex_engine_asked", {"engine": "metered"})
+
+    engine = Played()
+    async with guarding(engine, trial_s=60.0, key="metered", kind="rag") as guard:
+        await ask(guard)
+        assert asked() == 1
+        engine.answers = fails(Unavailable("gone"))
+        await ask(guard)
+        assert asked() == 0
+
+
+@pytest.mark.parametrize(
+    ("reached", "longest_s"), [({}, LAST_TRIAL_S), ({"url": "", "command": ["rag-server"]}, LAST_START_S)]
+)
+async def test_what_each_trial_starts_anew_is_tried_less_often(reached: dict[str, Any], longest_s: float) -> None:
+    engine = Played(opens=fails(Unavailable("of no use")))
+    guard = Guard(source(**reached), engine, "acme", 60.0)
+    for _ in range(20):
+        guard._fail("of no use", on_trial=True)
+    wait_s = guard.breaker.trial_at - asyncio.get_running_loop().time()
+    assert longest_s * (1 - CHANCE) - 1 < wait_s <= longest_s
 
 
 async def test_health_says_what_is_known_and_asks_nothing() -> None:

@@ -76,16 +76,37 @@ def test_structured_content_of_a_string_is_text_when_there_is_no_other() -> None
     [
         ([{"type": "image", "data": "aGk=", "mimeType": "image/png"}], ""),
         ([{"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}], ""),
-        ([{"type": "resource", "resource": {"uri": "file:///a", "text": "inside"}}], "inside"),
         ([{"type": "resource", "resource": {"uri": "file:///a", "blob": "aGk="}}], ""),
-        ([{"type": "resource_link", "uri": "file:///a", "name": "a", "description": "The yard"}], "The yard"),
-        ([{"type": "resource_link", "uri": "file:///a", "name": "a"}], ""),
         ([], ""),
     ],
 )
 def test_what_is_no_text_has_none(content: list[Any], text: str) -> None:
     said = CallToolResult.model_validate({"content": content}, by_name=False)
     assert read(said) == ToolAnswer(None, text)
+
+
+RESOURCES = [
+    {"type": "resource_link", "uri": "file:///yard/crane.md", "name": "crane.md", "description": "The yard"},
+    {"type": "resource_link", "uri": "file:///shift.md", "name": "shift.md", "title": "Shifts"},
+    {"type": "resource", "resource": {"uri": "file:///a", "text": "inside"}},
+]
+"""What a search gives that has its results as resources."""
+
+
+@pytest.mark.parametrize("introduction", ["", "Found 3 notes."])
+def test_resources_are_records_with_a_place(introduction: str) -> None:
+    content = [{"type": "text", "text": introduction}] * bool(introduction) + RESOURCES
+    assert read(CallToolResult.model_validate({"content": content}, by_name=False)).data == [
+        {"title": "crane.md", "uri": "file:///yard/crane.md", "text": "The yard"},
+        {"title": "Shifts", "uri": "file:///shift.md", "text": ""},
+        {"uri": "file:///a", "text": "inside"},
+    ]
+
+
+def test_resources_beside_a_page_of_prose_or_data_are_not_the_answer() -> None:
+    for text, data in (("The crane stands still. " * 20, None), (json.dumps(DATA), DATA)):
+        content = [{"type": "text", "text": text}, *RESOURCES[:1]]
+        assert read(CallToolResult.model_validate({"content": content}, by_name=False)).data == data
 
 
 def test_data_in_a_resource_is_read() -> None:

@@ -51,6 +51,8 @@ def test_one_moment_is_read_in_every_way_it_is_written(value: Any):
         {},
         "0001-01-01T00:00:00Z",
         "2999-01-01",
+        "9999-12-31T23:59:59-23:59",
+        "0001-01-01T00:00:00+14:00",
         float("nan"),
         1e300,
         "1e9",

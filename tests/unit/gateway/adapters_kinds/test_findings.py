@@ -46,6 +46,11 @@ def test_a_hit_is_called_by_its_title_its_file_or_its_first_line():
     assert {hit.title for hit in hits("crane", found, 9, RANKED, NOTES)} == {"A b", "b.md", "The crane"}
 
 
+def test_a_title_that_nobody_sees_is_none():
+    [hit] = hits("crane", [Finding("the crane", title="\u200b", path="yard/\u202e")], 9, RANKED, NOTES)
+    assert hit.title == "the crane"
+
+
 def test_what_an_engine_says_of_its_confidence_only_lowers_it():
     found = [Finding("crane", confidence=5.0), Finding("crane", confidence=0.5), Finding("crane", confidence=-1.0)]
     assert [hit.confidence for hit in hits("crane", found, 9, RANKED, NOTES)] == [0.9, 0.45, 0.0]
@@ -57,6 +62,22 @@ def test_a_text_of_any_length_becomes_a_short_hit():
     assert len(hit.snippet) <= 600
     assert len(hit.title) <= 120
     assert len(hit.path) <= 500
+
+
+def test_a_page_that_only_repeats_the_question_is_not_about_it():
+    question = "Is the harbour crane stopped?"
+    page = f"**Results for: {question}**\n\nSheep graze upon the dike."
+    [hit] = hits(question, [Finding(page)], 9, RANKED, NOTES)
+    assert (hit.title, hit.relevance) == (f"Results for: {question}", 0.0)
+    [faq] = hits(question, [Finding(page, path="faq.md")], 9, RANKED, NOTES)
+    assert faq.relevance > 0.5
+    [said] = hits("harbour crane", [Finding("The harbour crane is stopped.")], 9, RANKED, NOTES)
+    assert said.relevance > 0.5
+
+
+@pytest.mark.parametrize("text", ["null", "None", "undefined.", "\n null \n"])
+def test_a_word_for_nothing_is_no_hit(text: str):
+    assert hits("crane", [Finding(text)], 9, RANKED, NOTES) == []
 
 
 def test_an_answer_that_repeats_the_question_and_says_that_there_is_nothing_is_no_hit():

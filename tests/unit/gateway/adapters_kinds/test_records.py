@@ -74,6 +74,11 @@ def test_nothing_is_made_of_what_says_nothing(data: Any):
     assert read(data, "").found == ()
 
 
+def test_a_number_that_no_float_holds_is_no_score():
+    [one] = read([{"text": "crane", "score": 10**400, "confidence": -(10**400), "updated_at": 10**400}], "").found
+    assert (one.score, one.confidence, one.date) == (None, None, None)
+
+
 def test_texts_alone_are_results():
     assert [one.text for one in read({"results": ["a", "", "b"]}, "").found] == ["a", "b"]
     assert read("No results found.", "").found == ()

@@ -21,7 +21,7 @@ async def test_results_come_in_the_order_of_the_calls():
         turn.set()
         return "early"
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         assert await side_by_side(late(), early()) == ["late", "early"]
     assert await side_by_side() == []
 
@@ -38,7 +38,7 @@ async def test_the_first_error_ends_the_others_and_is_raised_as_it_is():
     async def failing() -> None:
         raise Unavailable("gone")
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         with pytest.raises(Unavailable, match="gone"):
             await side_by_side(hanging(), failing())
     assert ended.is_set()
@@ -55,7 +55,7 @@ async def test_whoever_is_cancelled_cancels_them():
             ended.set()
 
     task = asyncio.create_task(side_by_side(hanging()))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -4,7 +4,8 @@ It is asked for chunks (`CHUNKS`), the search that costs no language model and g
 server that does not take that, or fails at it (its embedder is away), is asked for chunks by words and then for
 summaries, neither of which needs a model to write.
 
-Relevance: these searches give an order and no scores, so by rank and the words of the question.
+Relevance: by rank and the words of the question. Of these searches only that for chunks gives scores, the distances of
+whatever vector database stands behind it (seen of Cognee 1.6.5).
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ SEARCHES: Final = ("CHUNKS", "CHUNKS_LEXICAL", "SUMMARIES")
 """In this order, one after the other; none of them calls a language model."""
 QUERY_CHARS: Final = 2_000
 DEPTH: Final = 4
-NOTHING: Final = ("NoData", "CollectionNotFound", "DatasetNotFound")
+NOTHING: Final = ("NoData", "CollectionNotFound")
 """Beginnings of the names of its errors when it knows nothing yet, which is an answer."""
+UNKNOWN: Final = "DatasetNotFound"
+"""The beginning of the one when there is no such dataset: of those that are configured, that is told."""
 
 
 class Cognee:
@@ -43,6 +46,7 @@ class Cognee:
         headers |= authorization(source.token.get_secret_value())
         self._api = JsonApi(source, base=BASE, headers=headers, explain=explained)
         self._datasets = source.datasets
+        self._nothing = NOTHING if source.datasets else (*NOTHING, UNKNOWN)
         self._standing = standing(source, SourceClass.AGENT_MEMORY)
 
     async def open(self) -> None:
@@ -76,7 +80,7 @@ class Cognee:
             try:
                 answer = await self._api.post("search", body)
             except (Refused, Failing) as error:
-                if any(f"({name}" in error.message for name in NOTHING):
+                if any(f"({name}" in error.message for name in self._nothing):
                     return []
                 failed = failed or error
                 continue

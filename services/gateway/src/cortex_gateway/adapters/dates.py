@@ -24,7 +24,10 @@ def moment(value: Any, now: datetime | None = None) -> datetime | None:
     found = _read(value)
     if found is None:
         return None
-    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    try:
+        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except OverflowError:  # the first or the last day of the calendar, in a zone where UTC has another one
+        return None
     return found if EARLIEST <= found <= (now or datetime.now(UTC)) + AHEAD else None
 
 

@@ -13,6 +13,7 @@ from cortex_contracts.rpc.engine import Hit, SourceClass
 from cortex_gateway.adapters.nothing import says_nothing
 from cortex_gateway.adapters.passage import passage
 from cortex_gateway.adapters.relevance import Measure, relevances
+from cortex_gateway.plain_text import clean
 
 MOST: Final = 200
 """Findings of one answer that are looked at, in the engine's order: twice as many as anybody may ask for."""
@@ -20,6 +21,9 @@ TITLE_LENGTH: Final = 120
 PATH_LENGTH: Final = 500
 JUDGED_CHARS: Final = 4_000
 """Of each text that are judged for relevance, the hit's own among them: more do not tell what it is about."""
+
+ECHO_WORDS: Final = 4
+"""Words of a question that stand together in a text because it was asked; fewer may be what the text says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,8 @@ class Standing:
 def hits(question: str, found: Sequence[Finding], k: int, measure: Measure, standing: Standing) -> list[Hit]:
     """At most `k` hits, the most relevant first, equal ones in the engine's order; what says nothing is left out."""
     told = [one for one in found[:MOST] if one.text.strip() or one.title.strip()]
-    if len(told) == 1 and not (told[0].title or told[0].path) and says_nothing(told[0].text, question):
+    a_page = len(told) == 1 and not (told[0].title or told[0].path)
+    if a_page and says_nothing(told[0].text, question):
         return []
     snippets = [passage(question, one.text) for one in told]
     paths = [relative(one.path, standing.root)[:PATH_LENGTH] for one in told]
@@ -56,6 +61,9 @@ def hits(question: str, found: Sequence[Finding], k: int, measure: Measure, stan
         f"{title}\n{path}\n{snippet}"[:JUDGED_CHARS]
         for title, path, snippet in zip(titles, paths, snippets, strict=True)
     ]
+    if a_page and len(question.split()) >= ECHO_WORDS:
+        # A page that repeats the question at its head ("Results for: …") has answered nothing by that.
+        judged = [text.replace(question.strip(), " ") for text in judged]
     values = relevances(question, judged, [one.score for one in told], measure)
     made = [
         Hit(
@@ -93,7 +101,7 @@ def relative(path: str, root: str = "") -> str:
 def _title(found: Finding, path: str) -> str:
     """Its own title, else the name of its file, else its first line."""
     first = next((line for line in found.text.splitlines() if line.strip()), "")
-    for text in (found.title, path.rstrip("/").rsplit("/", 1)[-1], first.lstrip("#>*- ")):
-        if flat := " ".join(text.split()):
+    for text in (found.title, path.rstrip("/").rsplit("/", 1)[-1], first.lstrip("#>*- ").rstrip("* ")):
+        if flat := " ".join(clean(text).split()):
             return flat if len(flat) <= TITLE_LENGTH else flat[: TITLE_LENGTH - 1] + "…"
     return ""

@@ -15,6 +15,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
+import prometheus_client
+
 from cortex_contracts.errors import CortexError, Unavailable
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.rpc.engine import (
@@ -25,7 +27,7 @@ from cortex_contracts.rpc.engine import (
     EngineStatus,
     Hit,
 )
-from cortex_gateway.adapters.breaker import Breaker, Standing, delay_s
+from cortex_gateway.adapters.breaker import LAST_START_S, LAST_TRIAL_S, Breaker, Standing, delay_s
 from cortex_gateway.adapters.hit_bounds import bounded
 from cortex_gateway.adapters.port import Engine
 from cortex_gateway.adapters.settings import EngineSource
@@ -48,6 +50,10 @@ TRIAL_LIMIT_S: Final = 35.0
 """Longer than any adapter takes to connect (`mcp_engine.OPEN_LIMIT_S`)."""
 CLOSE_LIMIT_S: Final = 5.0
 
+ASKED: Final = prometheus_client.Gauge(
+    "cortex_engine_asked", "Whether questions go to an engine; 0 while its breaker is open", ["engine"]
+)
+
 log = logs.get(__name__)
 
 
@@ -61,18 +67,20 @@ class Guard:
         org: str,
         longest_s: float,
         *,
-        delay: Callable[[int], float] = lambda failures: delay_s(failures, random.random()),
+        delay: Callable[[int], float] | None = None,
     ) -> None:
         """`longest_s` bounds the limit of `source`: what whoever asks gives an engine at most.
-        `delay` is the time to the next trial, by failures in a row.
+        `delay` is the time to the next trial, by failures in a row; none: that of `breaker`.
         """
         self.key = source.key
         self._source = source
         self._engine = engine
         self._org = org
         self._limit_s = min(source.limit_s, longest_s)
-        self._delay = delay
+        last_s = LAST_START_S if source.command else LAST_TRIAL_S
+        self._delay = delay or (lambda failures: delay_s(failures, random.random(), last_s))
         self._breaker = Breaker()
+        ASKED.labels(self.key).set(self._breaker.asked)
         self._turned = asyncio.Event()
         """Set when the breaker has changed, or when the engine should be looked after at once."""
         self._known = asyncio.Event()
@@ -183,6 +191,7 @@ class Guard:
         if breaker.standing is not self._breaker.standing:
             self._turned.set()
         self._breaker = breaker
+        ASKED.labels(self.key).set(breaker.asked)
 
     def _refused(self, principal: Principal) -> str | None:
         if principal.org != self._org:

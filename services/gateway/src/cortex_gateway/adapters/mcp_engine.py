@@ -17,7 +17,7 @@ from cortex_gateway.adapters.dialect import Advising, Dialect, Proving, ToolFail
 from cortex_gateway.adapters.mcp_connection import McpConnection, RequestRefused, SessionLost
 from cortex_gateway.adapters.mcp_http import judge
 from cortex_gateway.adapters.settings import EngineSource, Transport
-from cortex_gateway.adapters.tool_answer import ToolAnswer, read
+from cortex_gateway.adapters.tool_answer import ToolAnswer, read, refusal
 from cortex_gateway.adapters.untrusted_text import cut, sentence
 from cortex_providers.outbound import Resolve, system_resolve
 from cortex_runtime import logs
@@ -222,7 +222,7 @@ class ListedTools:
             raise
         answer = read(result)
         if result.is_error:
-            said = sentence(answer.text, self._source.secrets)
+            said = sentence(answer.text or refusal(answer.data) or "", self._source.secrets)
             if _UNKNOWN_TOOL.search(said):
                 raise ToolsChanged(f"{self._who} has no tool {name} any more")
             raise ToolFailed(cut(f"{name} of {self._who} failed: {said or 'without a word'}", 300))

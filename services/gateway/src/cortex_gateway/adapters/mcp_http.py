@@ -8,8 +8,10 @@ where the SDK would make an error of the protocol of it.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import ssl
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Final
 
@@ -28,6 +30,12 @@ the largest tools/list seen (29 tools) has 40 kB. Reading as much takes up to 0.
 CONNECT_S: Final = 5.0
 FAREWELL_S: Final = 1.0
 """For telling a server that a session is over; nobody waits for its answer."""
+UNASKED_BYTES: Final = 256 * 1024
+UNASKED_BYTES_S: Final = 32 * 1024
+"""What a server may say at once, and then each second, on the stream for what nobody asked: some hundred log messages
+a second, and nothing that keeps this process busy."""
+RECONNECTED_BYTES: Final = 16 * 1024
+"""What connecting to that stream counts for: 16 times at once, then twice a second, whatever `retry` it asks for."""
 CONNECTIONS: Final = 80
 """At one time to one server: more than the questions that are asked side by side (`cortex_runtime.rpc.CONCURRENCY`)."""
 
@@ -73,6 +81,7 @@ class _Watched(httpx2.AsyncHTTPTransport):
         self._limit_s = source.limit_s
         self._tell = broken
         self._is_broken = False
+        self._pace = _Pace(UNASKED_BYTES, UNASKED_BYTES_S)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request; its response is one that the SDK can go on with."""
@@ -83,6 +92,8 @@ class _Watched(httpx2.AsyncHTTPTransport):
         elif request.method == "POST":
             limits = {**request.extensions.get("timeout", {}), "read": self._silence_s(request)}
             request.extensions = {**request.extensions, "timeout": limits}
+        elif self._luxury(request):
+            await self._pace.spend(RECONNECTED_BYTES)
         try:
             response = await super().handle_async_request(request)
         except CortexError as error:
@@ -95,13 +106,20 @@ class _Watched(httpx2.AsyncHTTPTransport):
         reason = self._fault(request, response)
         if reason is not None:
             await response.aclose()
-            self._broken(reason)
+            if not self._luxury(request):
+                self._broken(reason)
             raise Refused(reason, request=request)
-        if request.method == "POST" or self._over_sse:
-            assert isinstance(response.stream, httpx2.AsyncByteStream)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        if self._luxury(request):
+            response.stream = _Paced(response.stream, self._pace)
+        elif request.method == "POST" or self._over_sse:
             for_good = request.method == "GET"
             response.stream = _Bounded(response.stream, _type(response) == _EVENTS, for_good, self._broken)
         return response
+
+    def _luxury(self, request: httpx2.Request) -> bool:
+        """Whether it is for the stream of what nobody asked for, which a server may refuse in any way."""
+        return request.method == "GET" and not self._over_sse
 
     def _silence_s(self, request: httpx2.Request) -> float | None:
         """How long nothing may come; none: whoever asks has a limit."""
@@ -123,12 +141,12 @@ class _Watched(httpx2.AsyncHTTPTransport):
             return f"answers with a redirect, which is not followed: {_advice(request, response)}"
         if request.method == "DELETE":
             return None
-        if response.headers.get("content-encoding", "identity") != "identity":
+        if response.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
             # A small compressed body can unpack to any size.
             return "answers with a compressed body, which was not asked for"
         if request.method == "GET":
-            if not self._over_sse or (status == 200 and kind == _EVENTS):
-                return None  # over HTTP this stream is a luxury that a server may refuse
+            if self._luxury(request) or (status == 200 and kind == _EVENTS):
+                return None
             return _refusal(status) or f"has no stream of events there, but {kind or 'something without a type'}"
         if status in (401, 403):
             return _refusal(status)
@@ -141,7 +159,10 @@ class _Watched(httpx2.AsyncHTTPTransport):
             return _refusal(status)
         if status == 429 or status >= 500 or (status >= 400 and kind != "application/json"):
             return _refusal(status)
-        if status == 200 and kind not in ("application/json", _EVENTS):
+        session = response.headers.get(_SESSION, "")
+        if not (session.isascii() and session.isprintable()):
+            return "names its session in characters that no header may have"
+        if 200 <= status < 300 and status != 202 and kind not in ("application/json", _EVENTS):
             return f"answers with {kind or 'something without a type'} where JSON was expected"
         return None
 
@@ -177,6 +198,41 @@ class _Bounded(httpx2.AsyncByteStream):
             yield repaired(bytes(waiting))
         if self._for_good:
             self._broken("closed the stream of events")
+
+    async def aclose(self) -> None:
+        """Close the connection, or give it back."""
+        await self._stream.aclose()
+
+
+class _Pace:
+    """So many bytes at once, and then so many a second; what is more has to wait."""
+
+    def __init__(self, most: int, each_second: int) -> None:
+        self._most = most
+        self._each_second = each_second
+        self._left: float = most
+        self._at = time.monotonic()
+
+    async def spend(self, size: int) -> None:
+        """Wait until `size` bytes are due."""
+        now = time.monotonic()
+        self._left = min(self._most, self._left + (now - self._at) * self._each_second) - size
+        self._at = now
+        if self._left < 0:
+            await asyncio.sleep(-self._left / self._each_second)
+
+
+class _Paced(httpx2.AsyncByteStream):
+    """The bytes of a response, no faster than a pace; the server has to wait, too."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, pace: _Pace) -> None:
+        self._stream = stream
+        self._pace = pace
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            yield piece
+            await self._pace.spend(len(piece))
 
     async def aclose(self) -> None:
         """Close the connection, or give it back."""

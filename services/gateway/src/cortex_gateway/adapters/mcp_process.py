@@ -1,7 +1,8 @@
 """An MCP server as a process of ours, spoken to over its standard input and output.
 
 The SDK's own transport keeps a line of any length and lets a server write to our standard error; this one bounds both,
-reads past what is no message, and leaves no process behind: it asks, then tells, then kills the whole process group.
+reads past what is no message, and leaves no process behind: it asks, then tells, then kills the whole process group;
+and where this process is killed itself, the system kills the server (`tied_command`).
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
-from collections.abc import AsyncIterator, Callable
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final, TypeAlias
 
 import anyio
@@ -22,6 +26,7 @@ from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from cortex_contracts.errors import Unavailable
+from cortex_gateway.adapters import tied_command
 from cortex_gateway.adapters.broken_json import repaired
 from cortex_gateway.adapters.mcp_http import MAX_ANSWER_BYTES, Broken
 from cortex_gateway.adapters.settings import EngineSource
@@ -29,7 +34,7 @@ from cortex_gateway.adapters.settings import EngineSource
 ASKED_S: Final = 1.0
 """How long a server may take to end after its input was closed, and again after SIGTERM."""
 STRAY_LINES: Final = 1_000
-"""Lines in a row that are no message; some servers greet, one that never stops does not speak MCP."""
+"""Lines in a row that are no message, empty ones too; some servers greet, one that never stops does not speak MCP."""
 
 Incoming: TypeAlias = SessionMessage | Exception
 Streams: TypeAlias = tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
@@ -47,13 +52,14 @@ class ServerProcess:
     async def start(self) -> None:
         """Start it. Raises Unavailable."""
         given = {name: value.get_secret_value() for name, value in self._source.env.items()}
+        environment = get_default_environment() | given
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *self._source.command,
+                *_tied(self._source.command, environment),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                env=get_default_environment() | given,
+                env=environment,
                 start_new_session=True,
                 limit=MAX_ANSWER_BYTES,
             )
@@ -120,7 +126,7 @@ class ServerProcess:
                 try:
                     message = SessionMessage(jsonrpc_message_adapter.validate_json(repaired(line), by_name=False))
                 except ValidationError:
-                    stray += bool(line.strip())
+                    stray += 1
                     if stray > STRAY_LINES:
                         return self._broken("writes lines that are no messages of MCP")
                     continue
@@ -157,3 +163,17 @@ class ServerProcess:
         assert self._process is not None
         code = self._process.returncode
         self._broken("has ended its process" + (f" (exit code {code})" if code is not None else ""))
+
+
+def _tied(command: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
+    """The command that starts `command` so that it ends with this process, even when that is killed.
+
+    Not in a function between fork and exec, which is unsafe beside threads.
+    Raises OSError: there is no such program.
+    """
+    if sys.platform != "linux":
+        return command
+    program = shutil.which(command[0], path=environment.get("PATH"))
+    if program is None:
+        raise PermissionError if Path(command[0]).exists() else FileNotFoundError
+    return sys.executable, "-I", tied_command.__file__, str(os.getpid()), program, *command[1:]

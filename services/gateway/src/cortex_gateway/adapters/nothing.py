@@ -17,7 +17,8 @@ _NOTHING: Final = re.compile(
     r"|\W*(?:(?:sorry|i|we)\W+)*(?:could\s+not|couldn['’]t|did\s+not|didn['’]t|unable\s+to)\s+find\s+any"
     r"|\W*(?:your|the)\s+(?:search|query)\W+(?:for\W+)?(?:did\s+not|didn['’]t)\s+match"
     r"|\W*(?:your|the)\s+(?:search|query)\W+(?:for\W+)?returned\s+(?:no|0|zero)\b"
-    r"|\W*لا\s+(?:توجد|يوجد)\b|\W*لم\s+يتم\s+العثور",
+    r"|\W*لا\s+(?:توجد|يوجد)\b|\W*لم\s+يتم\s+العثور"
+    r"|\W*(?:null|none|nil|undefined)\W*\Z",  # what a language calls it
     re.IGNORECASE,
 )
 """The sentence of a tool that found nothing, at the beginning of a short answer."""

@@ -21,11 +21,14 @@ class Reading:
 
 
 def number(value: JsonValue) -> float | None:
-    """A number, or the digits of one; a share of a hundred where it says %."""
+    """A number, or the digits of one; a share of a hundred where it says %. None too for one that no float holds."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:  # JSON's integers have no end
+            return None
     if isinstance(value, str) and (match := re.fullmatch(r"\s*(-?\d{1,12}(?:\.\d{1,18})?)\s*(%?)\s*", value)):
         return float(match[1]) / (100 if match[2] else 1)
     return None

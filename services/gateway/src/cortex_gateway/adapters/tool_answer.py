@@ -7,7 +7,8 @@ where JSON was too long, `[{"error": ...}]` in a call that succeeded (mcp-memgra
 
 Pure functions, total over every result that the SDK can parse. Numbers in the data may be NaN or infinite: JSON of
 Python servers has them. Nothing is nested deeper than 200 values: the parser goes no further. A list of one item from
-an old FastMCP (1.9) cannot be told from the item alone, and is read as that.
+an old FastMCP (1.9) cannot be told from the item alone, and is read as that. Links and contents of resources are
+records (`title`, `uri`, `text`) where there is nothing else but an introduction.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from cortex_gateway.adapters.broken_json import repaired
 
 TEXT_LENGTH: Final = 200_000
 """Characters of prose; data is read whole, of which the transports let at most 1 MiB through."""
+INTRODUCTION: Final = 200
+"""Characters of prose beside resources that only introduce them."""
 
 _WRAPPERS: Final = frozenset(("result", "output"))
 """FastMCP's and the gateway frameworks' names for what a tool returned when it was no object."""
@@ -53,7 +56,7 @@ def read(result: CallToolResult) -> ToolAnswer:
     # A list may come as one block for each of its items; an introduction in prose may stand before the data.
     items: list[JsonValue] = [item for block in blocks if (item := _parsed(block)) is not None]
     if not items:
-        return ToolAnswer(None, text[:TEXT_LENGTH])
+        return ToolAnswer(_resources(result) or None, text[:TEXT_LENGTH])
     return ToolAnswer(_unwrapped(items[0]) if len(items) == 1 else items, text[:TEXT_LENGTH])
 
 
@@ -93,6 +96,19 @@ def _sentence(value: JsonValue | None) -> str:
     if isinstance(value, list) and value:
         return _sentence(value[0]) if not isinstance(value[0], list) else ""
     return ""
+
+
+def _resources(result: CallToolResult) -> list[JsonValue]:
+    """What is known of each resource that an answer names, or holds as text; none when it says more in prose."""
+    if sum(len(block.text) for block in result.content if isinstance(block, TextContent)) > INTRODUCTION:
+        return []
+    found: list[JsonValue] = []
+    for block in result.content:
+        if isinstance(block, EmbeddedResource) and isinstance(block.resource, TextResourceContents):
+            found.append({"uri": str(block.resource.uri), "text": block.resource.text})
+        elif isinstance(block, ResourceLink):
+            found.append({"title": block.title or block.name, "uri": str(block.uri), "text": block.description or ""})
+    return found
 
 
 def _texts(result: CallToolResult) -> Iterator[str]:
