@@ -90,7 +90,8 @@ def prepare(
         distribution_version(_DISTRIBUTION),
         ready,
         environment={
-            "GOMEMLIMIT": "192MiB",
+            # Half of it, and the collector never rests: a request of 1 kB then takes 11 ms of a processor instead of 2.
+            "GOMEMLIMIT": "384MiB",
             "GOGC": "50",
             "WEED_JWT_SIGNING_KEY": f"{internal_key}-write",
             "WEED_JWT_SIGNING_READ_KEY": f"{internal_key}-read",

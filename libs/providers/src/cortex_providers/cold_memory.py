@@ -16,6 +16,7 @@ from typing import Final
 from uuid import UUID
 
 CHECKSUM_BYTES: Final = 32
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def checksum(memory: ColdMemory) -> bytes:
     """SHA-256 of the canonical form of a memory, 32 bytes: a JSON array of its fields in their order without white
     space, then the bytes of `embedding`, `terms` and `impacts`, whose lengths the array tells. Ids are their hex
     digits, times are microseconds since 1970, `importance` is the number of its 32-bit float's bits."""
-    written = json.dumps(
+    written = _JSON.encode(
         (
             memory.id.hex,
             memory.org,
@@ -163,9 +164,7 @@ def checksum(memory: ColdMemory) -> bytes:
             memory.folded,
             len(memory.terms),
             len(memory.impacts),
-        ),
-        ensure_ascii=False,
-        separators=(",", ":"),
+        )
     )
     digest = hashlib.sha256(written.encode())
     digest.update(memory.embedding or b"")
@@ -177,6 +176,11 @@ def checksum(memory: ColdMemory) -> bytes:
 def combined(checksums: Iterable[bytes]) -> bytes:
     """The sum of checksums modulo 2^256, 32 bytes: the same in any order, and what is there twice counts twice."""
     return (sum(int.from_bytes(each) for each in checksums) % (1 << 256)).to_bytes(CHECKSUM_BYTES)
+
+
+def without(total: bytes, one: bytes) -> bytes:
+    """A combined checksum without one of those that are in it, 32 bytes."""
+    return ((int.from_bytes(total) - int.from_bytes(one)) % (1 << 256)).to_bytes(CHECKSUM_BYTES)
 
 
 def _occurrence(each: ColdOccurrence) -> tuple[object, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from datetime import UTC
 from operator import attrgetter
 from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.io.pyarrow import schema_to_pyarrow
@@ -23,7 +24,7 @@ from cortex_providers.cold_memory import (
     checksum,
     month_of,
 )
-from cortex_ranking.signature import signature
+from cortex_ranking.signature import signatures
 
 _SAME: Final = (
     "org",
@@ -56,6 +57,7 @@ _SAME: Final = (
 )
 """Fields that are columns as they are."""
 _IDS: Final = ("id", "document", "superseded_by")
+_NESTED: Final = {"occurrences": ColdOccurrence, "entities": ColdEntity, "relations": ColdRelation}
 ROWS: Final = 512
 """How many rows become objects at once when they are read: 2 MB of 4,000 bytes each."""
 
@@ -93,7 +95,7 @@ def table(batch: UUID, rows: Sequence[ColdMemory], schema: Schema) -> pa.Table:
             for row in rows
         ],
         "sources": [[source.bytes for source in row.sources] for row in rows],
-        "signature": [_signature(row) for row in rows],
+        "signature": _signatures(rows),
         "terms": _flat([row.terms for row in rows], "<i4"),
         "impacts": _flat([row.impacts for row in rows], "<f4"),
         "demotion": [batch.bytes] * len(rows),
@@ -114,12 +116,13 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 
 def memories(batch: pa.RecordBatch) -> list[ColdMemory]:
     """The rows of a record batch that has every column, in its order."""
-    nested = ("occurrences", "entities", "relations", "sources")
-    found = {name: batch.column(name).to_pylist() for name in (*_SAME, *_IDS, *nested)}
+    found = {name: _values(batch.column(name)) for name in (*_SAME, *_IDS)}
+    for name, kind in _NESTED.items():
+        found[name] = [tuple(kind(**each) for each in row) for row in batch.column(name).to_pylist()]
+    found["sources"] = list(map(tuple, batch.column("sources").to_pylist()))
     found["terms"] = _sliced(batch.column("terms"), "<i4")
     found["impacts"] = _sliced(batch.column("impacts"), "<f4")
-    names = tuple(found)
-    return [_memory(dict(zip(names, row, strict=True))) for row in zip(*found.values(), strict=True)]
+    return list(map(ColdMemory, *(found[each.name] for each in fields(ColdMemory))))
 
 
 def of_batch(batch: pa.RecordBatch, demotion: UUID) -> pa.RecordBatch:
@@ -133,12 +136,13 @@ def ids(column: pa.Array) -> list[UUID]:
     return [UUID(bytes=each) for each in column.storage.to_pylist()]
 
 
-def _memory(row: Columns) -> ColdMemory:
-    row["occurrences"] = tuple(ColdOccurrence(**each) for each in row["occurrences"])
-    row["entities"] = tuple(ColdEntity(**each) for each in row["entities"])
-    row["relations"] = tuple(ColdRelation(**each) for each in row["relations"])
-    row["sources"] = tuple(row["sources"])
-    return ColdMemory(**row)
+def _values(column: pa.Array) -> list[Any]:
+    if pa.types.is_timestamp(column.type):
+        # A tenth of what `to_pylist` takes, which asks for the time zone of each.
+        moments = column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).tolist()
+        return [None if at is None else at.replace(tzinfo=UTC) for at in moments]
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def _column(values: Any, kind: pa.DataType) -> pa.Array:
@@ -179,12 +183,19 @@ def _sliced(column: pa.Array, dtype: str) -> list[bytes]:
     return [numbers[first:last] for first, last in itertools.pairwise(ends)]
 
 
-def _signature(row: ColdMemory) -> bytes | None:
-    if row.embedding is None or row.embedding_model is None:
-        return None
-    vector: npt.NDArray[np.float32] = np.frombuffer(row.embedding, "<f2").astype(np.float32)
-    made: Callable[[npt.NDArray[np.float32], str], bytes] = signature
-    return made(vector, row.embedding_model)
+def _signatures(rows: Sequence[ColdMemory]) -> list[bytes | None]:
+    """Of each row that has a vector; those of one model and length together."""
+    alike: dict[tuple[str, int], list[int]] = {}
+    for at, row in enumerate(rows):
+        if row.embedding is not None and row.embedding_model is not None:
+            alike.setdefault((row.embedding_model, len(row.embedding)), []).append(at)
+    made: list[bytes | None] = [None] * len(rows)
+    for (model, _), places in alike.items():
+        packed = b"".join(rows[at].embedding or b"" for at in places)
+        vectors = np.frombuffer(packed, "<f2").reshape(len(places), -1).astype(np.float32)
+        for at, each in zip(places, signatures(vectors, model), strict=True):
+            made[at] = each.tobytes()
+    return made
 
 
 def _bytes(value: UUID | None) -> bytes | None:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -143,9 +145,8 @@ def write(table: Table, rows: pa.Table) -> list[DataFile]:
     try:
         partitions = rows.group_by(list(layout.PARTITION_COLUMNS)).aggregate([]).to_pylist()
         for partition in sorted(partitions, key=lambda each: tuple(each.values())):
-            chosen = rows.filter(pa.compute.field("org") == partition["org"])
-            for name in ("namespace", "month"):
-                chosen = chosen.filter(pa.compute.field(name) == partition[name])
+            # All at once: each filter copies what it lets through.
+            chosen = rows.filter(reduce(and_, (pa.compute.field(name) == value for name, value in partition.items())))
             written.append(write_sorted(table, partition, iter(in_order(chosen).to_batches())))
     except BaseException:
         discard(table, written)
