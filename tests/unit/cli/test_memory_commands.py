@@ -159,6 +159,8 @@ def test_a_memory_is_shown_with_its_provenance_chain_repeats_and_history():
     reply = GetReply(
         memory=current,
         chain=(old, current),
+        chain_archived=(OLD,),
+        chain_complete=False,
         occurrences=(Occurrence(source_kind="slack", speaker="Omar", occurred_at=NOON),),
         entities=("Nile", "PostgreSQL"),
         history=(HistoryEntry(op="retain", agent="owner", occurred_at=NOON),),
@@ -174,8 +176,9 @@ def test_a_memory_is_shown_with_its_provenance_chain_repeats_and_history():
         "decision    update, value changed",
         "entities    Nile, PostgreSQL",
         "recalled    3 times, last 2026-11-30 12:00",
-        f"  2026-11-30 12:00  {OLD}",
+        f"  2026-11-30 12:00  {OLD} cold",
         "    the old value",
+        "What of its chain is in the cold tier cannot be asked now.",
         "  2026-11-30 12:00  slack, Omar",
         "  2026-11-30 12:00  retain  owner",
     ):

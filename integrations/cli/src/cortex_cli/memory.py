@@ -127,8 +127,11 @@ def show(reply: GetReply, terminal: Console) -> None:
     if len(reply.chain) > 1:
         terminal.print("\nWhat superseded what:")
         for one in reply.chain:
-            terminal.print(f"  {moment.told(one.valid_at)}  [dim]{one.memory_id}[/dim]", soft_wrap=True)
+            tier = " cold" if one.memory_id in reply.chain_archived else ""
+            terminal.print(f"  {moment.told(one.valid_at)}  [dim]{one.memory_id}{tier}[/dim]", soft_wrap=True)
             terminal.print(f"    {escape(preview(one.content))}")
+    if not reply.chain_complete:
+        terminal.print("What of its chain is in the cold tier cannot be asked now.")
     if reply.occurrences:
         terminal.print("\nSaid again:")
         for said in reply.occurrences:

@@ -21,6 +21,7 @@ from cortex_cli.output import console, escape
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.events import SleepRunEvent, SleepRunState
 from cortex_contracts.rpc.sleep import (
+    MAX_RUNS,
     SLEEP_RUN,
     SLEEP_RUNS,
     SLEEP_STATUS,
@@ -64,8 +65,9 @@ def run(
     """Run it now and show how far it is; exit code 1 if something failed. Ctrl-C leaves the run going."""
     phases = tuple(map(_phase, phase or ()))
 
-    async def work(client: Client, principal: Principal) -> SleepRuns:
-        return await _run(client, principal, namespace, phases, dry_run=dry_run, wait=not background, quiet=as_json)
+    async def work(client: Client, principal: Principal) -> list[SleepRun]:
+        asked = SleepRunRequest(principal=principal, namespace=namespace, phases=phases, dry_run=dry_run)
+        return await _run(client, asked, wait=not background, quiet=as_json)
 
     try:
         ended = _with_client(work)
@@ -73,14 +75,15 @@ def run(
         print(f"\n{GOES_ON}", file=sys.stderr)
         raise typer.Exit(FAILED) from None
     if as_json:
-        print(ended.model_dump_json(indent=2))
-    elif not ended.runs:
+        # May be more than one reply of the service holds.
+        print(SleepRuns.model_construct(runs=tuple(ended)).model_dump_json(indent=2))
+    elif not ended:
         print("There are no memories to work on yet.")
     else:
-        show(ended.runs)
+        show(ended)
         if background:
             print(GOES_ON)
-    if not background and any(one.state is not SleepRunState.DONE for one in ended.runs):
+    if not background and any(one.state is not SleepRunState.DONE for one in ended):
         raise typer.Exit(FAILED)
 
 
@@ -146,38 +149,47 @@ def told(report: SleepPhaseReport) -> str:
     return ", ".join(parts) + (f"  [red]{escape(report.reason)}[/red]" if report.reason else "")
 
 
-async def _run(
-    client: Client,
-    principal: Principal,
-    namespace: str | None,
-    phases: tuple[SleepPhase, ...],
-    *,
-    dry_run: bool,
-    wait: bool,
-    quiet: bool,
-) -> SleepRuns:
+async def _run(client: Client, asked: SleepRunRequest, *, wait: bool, quiet: bool) -> list[SleepRun]:
     # Before it is asked for: what it tells first must be heard as well.
     arrived = asyncio.Queue[Msg]()
     await client.subscribe(SLEEP_EVENT_PATTERN, cb=arrived.put)
-    request = SleepRunRequest(principal=principal, namespace=namespace, phases=phases, dry_run=dry_run)
-    asked = await call(client, SLEEP_RUN, request, timeout_s=SLEEP_RUN.timeout_s)
-    if not wait or not asked.runs:
-        return asked
+    runs = await _begin(client, asked)
+    if not wait or not runs:
+        return runs
     terminal = console()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=terminal, disable=quiet or not terminal.is_terminal, transient=True) as progress:
-        bars = _Bars(progress, asked.runs)
+        bars = _Bars(progress, runs)
         while True:
             event = await _heard(arrived)
             if event is not None:
                 bars.move(event)
             if event is not None and event.state is SleepRunState.RUNNING:
                 continue
-            ids = tuple(one.run_id for one in asked.runs)
-            wanted = SleepRunsRequest(principal=principal, run_ids=ids)
-            reached = await call(client, SLEEP_RUNS, wanted, timeout_s=SLEEP_RUNS.timeout_s)
-            if all(one.finished_at is not None for one in reached.runs):
-                return reached
+            runs = await _reached(client, asked.principal, runs)
+            if all(one.finished_at is not None for one in runs):
+                return runs
+
+
+async def _begin(client: Client, asked: SleepRunRequest) -> list[SleepRun]:
+    """Ask for runs everywhere, a page of namespaces at a time."""
+    runs: list[SleepRun] = []
+    while True:
+        page = (await call(client, SLEEP_RUN, asked, timeout_s=SLEEP_RUN.timeout_s)).runs
+        runs += page
+        if asked.namespace is not None or len(page) < MAX_RUNS:
+            return runs
+        asked = asked.model_copy(update={"after": max(one.namespace for one in page)})
+
+
+async def _reached(client: Client, principal: Principal, runs: Sequence[SleepRun]) -> list[SleepRun]:
+    """How far they are by now."""
+    reached: list[SleepRun] = []
+    for first in range(0, len(runs), MAX_RUNS):
+        ids = tuple(one.run_id for one in runs[first : first + MAX_RUNS])
+        wanted = SleepRunsRequest(principal=principal, run_ids=ids)
+        reached += (await call(client, SLEEP_RUNS, wanted, timeout_s=SLEEP_RUNS.timeout_s)).runs
+    return reached
 
 
 async def _heard(arrived: asyncio.Queue[Msg]) -> SleepRunEvent | None:

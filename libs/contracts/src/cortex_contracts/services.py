@@ -12,7 +12,7 @@ from cortex_contracts import subjects
 from cortex_contracts.rpc import engine
 from cortex_contracts.rpc.archive import ARCHIVE_RPCS
 from cortex_contracts.rpc.ask import ASK
-from cortex_contracts.rpc.cold import COLD_RPCS
+from cortex_contracts.rpc.cold import COLD_RPCS, THAW
 from cortex_contracts.rpc.contract import Rpc
 from cortex_contracts.rpc.documents import DOCUMENT_READS, DOCUMENT_WRITES
 from cortex_contracts.rpc.ingest import INGEST_RPCS
@@ -61,6 +61,8 @@ SERVICES: Final = (
             subjects.KEY_EVENT_PATTERN,
             subjects.SYNC_PATTERN,
         ),
+        # For the principal of a change: it can bind the database to any principal anyway.
+        calls=(THAW.subject,),
         serves=(*INGEST_RPCS, *DOCUMENT_WRITES, *PAGE_WRITES, *OPERATION_RPCS, *USAGE_RPCS, *KEY_RPCS),
         consumes=(INGEST_CAPTURES, INGEST_SYNCS),
     ),

@@ -6,7 +6,7 @@ every row, and counts, scores and finds nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias
@@ -31,12 +31,13 @@ class ColdScope:
 @dataclass(frozen=True, slots=True)
 class ColdReader:
     """Who reads: `subject` sees its own private memories in the scopes, none of anybody else. `hidden` are batches that
-    are not the cold store's yet."""
+    are not the cold store's yet, `thawed` rows (batch, memory) that are not its any more."""
 
     org: str
     subject: str
     scopes: tuple[ColdScope, ...]
     hidden: frozenset[UUID] = frozenset()
+    thawed: frozenset[tuple[UUID, UUID]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,15 @@ class ColdRef:
     path: str
     group: int
     row: int
+
+
+@dataclass(frozen=True, slots=True)
+class ColdRow:
+    """A memory, the batch that brought it, and the checksum that it was written with."""
+
+    memory: ColdMemory
+    batch: UUID
+    checksum: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +136,6 @@ class ColdLook(Protocol):
         """Rows that a search of this look found, in the order of `refs`."""
         ...
 
-    async def find(self, reader: ColdReader, memory_id: UUID) -> ColdMemory | None:
-        """The memory of an id, if there is one that `reader` may see."""
+    async def find(self, reader: ColdReader, ids: Collection[UUID]) -> Mapping[UUID, ColdRow]:
+        """The memories of these ids that `reader` may see."""
         ...

@@ -36,10 +36,12 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchProof:
-    """What a batch is: how many rows, and their checksums combined (32 bytes, `cold_memory.combined`)."""
+    """What a batch is: how many rows, and their checksums combined (32 bytes, `cold_memory.combined`). `thawed`: ids of
+    rows that may be there as well and count for nothing."""
 
     rows: int
     checksum: bytes
+    thawed: frozenset[UUID] = field(default=frozenset(), compare=False)
 
     @classmethod
     def of(cls, checksums: Iterable[bytes]) -> BatchProof:

@@ -1,7 +1,7 @@
 """Leaving the hot tier: what may go, everything that is known of it, and its removal. Written with the sleep role.
 
 A memory waits while something is still to be done with it: it lacks words or a vector, an end of it is announced, it
-will end another one, or a contradiction of it is not settled.
+will end another one, a contradiction of it is not settled, or the cold store still has it from the last time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ m.tier = 'hot' AND m.document IS NULL
     AND NOT EXISTS (SELECT FROM announced_endings e WHERE e.memory = m.id)
     AND NOT EXISTS (SELECT FROM announced_endings e WHERE e.superseded_by = m.id)
     AND NOT EXISTS (SELECT FROM contradictions c WHERE c.memory = m.id AND c.outcome IS NULL)
+    AND NOT EXISTS (SELECT FROM cold_thaws t WHERE t.memory = m.id AND t.removed_at IS NULL)
 """
 _WORTH: Final = """
 m.id, m.network, m.memory_type, coalesce(m.base_importance, m.importance) AS importance, m.created_at, m.valid_at,
@@ -67,6 +68,11 @@ WHERE r.memory = ANY ($1) ORDER BY s.key COLLATE "C", r.predicate COLLATE "C", o
 SOURCES: Final = "SELECT memory, source FROM memory_sources WHERE memory = ANY ($1) ORDER BY source"
 INDEXED: Final = "SELECT memory, script, content, impacts, embedding FROM index_of_memories($1)"
 MODEL: Final = "SELECT value FROM database_settings WHERE key = 'embedding.model'"
+SUCCEEDED: Final = """
+INSERT INTO cold_successions (memory, superseded_by, namespace)
+SELECT m.id, m.superseded_by, m.namespace FROM memories m
+WHERE m.id = ANY ($1) AND m.id BETWEEN $2 AND $3 AND m.superseded_by IS NOT NULL
+"""
 HOLD: Final = "SELECT hold_memories($1, $2) AS id"
 REMOVE: Final = "SELECT remove_demoted($1, $2)"
 
@@ -129,9 +135,12 @@ async def whole(connection: Connection, ids: Sequence[UUID]) -> Whole:
 
 async def remove(connection: Connection, batch: UUID, ids: Sequence[UUID]) -> int:
     """Take held memories of a batch that is on its way out of the hot tier, with all that refers to them; how many.
+    What replaced them stays known.
 
     Raises:
         asyncpg.InsufficientPrivilegeError: there is no such batch, or one of them is not of its namespace; a bug.
     """
+    if ids:
+        await connection.execute(SUCCEEDED, list(ids), min(ids), max(ids))
     removed: int = await connection.fetchval(REMOVE, batch, list(ids))
     return removed

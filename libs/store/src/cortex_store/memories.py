@@ -74,6 +74,15 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Chain:
+    """What superseded what: hot memories that the principal may read, oldest first, and the ids of others, which are in
+    the cold tier or not the principal's to read."""
+
+    memories: tuple[Memory, ...]
+    others: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NamespaceCount:
     """How many memories a namespace has, and how many of them are live: hot and still true."""
 
@@ -130,12 +139,18 @@ WHERE id = $1 AND coalesce(base_importance, importance) < $2::real
 """
 CHAIN: Final = f"""
 WITH RECURSIVE later AS (
-    SELECT m.id, m.superseded_by FROM memories m WHERE m.id = $1
-    UNION SELECT m.id, m.superseded_by FROM later l JOIN memories m ON m.id = l.superseded_by
+    SELECT $1::uuid AS link
+    UNION SELECT n.link FROM later l, LATERAL (
+        SELECT m.superseded_by AS link FROM memories m WHERE m.id = l.link
+        UNION ALL SELECT s.superseded_by FROM cold_successions s WHERE s.memory = l.link
+    ) n WHERE n.link IS NOT NULL
 ), chain AS (
-    SELECT id FROM later UNION SELECT m.id FROM chain c JOIN memories m ON m.superseded_by = c.id
+    SELECT link FROM later UNION SELECT p.link FROM chain c, LATERAL (
+        SELECT m.id AS link FROM memories m WHERE m.superseded_by = c.link
+        UNION ALL SELECT s.memory FROM cold_successions s WHERE s.superseded_by = c.link
+    ) p
 )
-SELECT {COLUMNS} FROM chain c JOIN memories m ON m.id = c.id ORDER BY m.valid_at, m.id LIMIT 200
+SELECT c.link, {COLUMNS} FROM chain c LEFT JOIN memories m ON m.id = c.link ORDER BY m.valid_at, c.link LIMIT 200
 """  # noqa: S608 - constants
 
 OUTLINE: Final = f"""
@@ -201,7 +216,16 @@ async def lock(connection: Connection, ids: Sequence[UUID]) -> frozenset[UUID]:
 
 async def chain(connection: Connection, memory_id: UUID) -> tuple[Memory, ...]:
     """What a memory superseded and what superseded it, itself included, oldest first; at most 200."""
-    return tuple(from_row(row) for row in await connection.fetch(CHAIN, memory_id))
+    return (await links(connection, memory_id)).memories
+
+
+async def links(connection: Connection, memory_id: UUID) -> Chain:
+    """The chain of a memory, of whichever tier, over both; at most 200."""
+    rows = await connection.fetch(CHAIN, memory_id)
+    return Chain(
+        tuple(from_row(row) for row in rows if row["id"] is not None),
+        tuple(row["link"] for row in rows if row["id"] is None),
+    )
 
 
 async def invalidate(connection: Connection, memory_id: UUID, at: datetime, superseded_by: UUID | None = None) -> bool:

@@ -92,7 +92,8 @@ RETURNING {COLUMNS}
 GET: Final = f"SELECT {COLUMNS} FROM sleep_runs WHERE id = ANY ($1) ORDER BY id"  # noqa: S608 - constants
 WRITABLE: Final = """
 SELECT namespace FROM namespaces WHERE org = current_setting('cortex.org') AND bound_to('writable', namespace)
-ORDER BY namespace LIMIT $1
+    AND ($2::text IS NULL OR namespace COLLATE "C" > $2)
+ORDER BY namespace COLLATE "C" LIMIT $1
 """
 CURRENT: Final = f"""
 SELECT {COLUMNS} FROM sleep_runs r WHERE state IN ('queued', 'running') OR id = (
@@ -170,9 +171,10 @@ async def request_stop(connection: Connection, namespace: str | None, limit: int
     return tuple(_run(row) for row in await connection.fetch(STOP, namespace, limit))
 
 
-async def writable_namespaces(connection: Connection, limit: int) -> tuple[str, ...]:
-    """The namespaces with memories that the principal may write, in alphabetical order."""
-    return tuple(row["namespace"] for row in await connection.fetch(WRITABLE, limit))
+async def writable_namespaces(connection: Connection, limit: int, after: str | None = None) -> tuple[str, ...]:
+    """The first `limit` namespaces with memories behind `after` that the principal may write, in the order of their
+    bytes."""
+    return tuple(row["namespace"] for row in await connection.fetch(WRITABLE, limit, after))
 
 
 async def get(connection: Connection, runs: Sequence[UUID]) -> tuple[SleepRun, ...]:

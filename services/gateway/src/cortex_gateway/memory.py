@@ -11,8 +11,15 @@ from uuid import UUID
 from cortex_contracts.errors import CortexError, ErrorCode, Permanent
 from cortex_contracts.messages.base import Principal
 from cortex_contracts.messages.documents import DocumentDraft, DocumentForgotten, DocumentRetained
-from cortex_contracts.messages.memory import MemoryDraft, Retained
-from cortex_contracts.rpc.archive import GET_ARCHIVED, RECALL_ARCHIVE, ArchiveQuestion, ArchiveReply, ArchiveRequest
+from cortex_contracts.messages.memory import MemoryDraft, MemoryView, Retained
+from cortex_contracts.rpc.archive import (
+    CHAIN_ARCHIVED,
+    GET_ARCHIVED,
+    RECALL_ARCHIVE,
+    ArchiveQuestion,
+    ArchiveReply,
+    ArchiveRequest,
+)
 from cortex_contracts.rpc.documents import (
     DOCUMENT,
     DOCUMENTS,
@@ -91,11 +98,12 @@ class Memory:
         """One memory with its provenance and its history, wherever it is."""
         wanted = GetRequest(principal=principal, memory_id=memory_id)
         try:
-            return await self._bus.request(GET, wanted)
+            found = await self._bus.request(GET, wanted)
         except CortexError as error:
             if error.code is not ErrorCode.NOT_FOUND:
                 raise
             return await self._archived(wanted, error)
+        return found if found.chain_complete else await self._with_archived_chain(wanted, found)
 
     async def recall_archive(self, principal: Principal, question: ArchiveQuestion) -> ArchiveReply:
         """Memories of the cold tier that answer a query, best first."""
@@ -140,14 +148,35 @@ class Memory:
             found = await self._bus.request(GET_ARCHIVED, wanted)
         except CortexError as error:
             if error.code is ErrorCode.NOT_FOUND:
-                raise missing from None
+                return await self._bus.request(GET, wanted)  # it may have come back in between
             told = f"{missing.message}, and the archive cannot be asked now"
             raise Permanent(told, code=ErrorCode.NOT_FOUND) from error
-        if (later := found.memory.superseded_by) is None:
+        cold = {one.memory_id for one in found.chain}
+        later = next((one.superseded_by for one in found.chain if one.superseded_by not in (None, *cold)), None)
+        if later is None:
             return found
         try:
             next_one = await self._bus.request(GET, GetRequest(principal=wanted.principal, memory_id=later))
         except CortexError:
-            return found  # cold as well, or away: the id is in the memory
-        rest = tuple(one for one in next_one.chain or (next_one.memory,) if one.memory_id != wanted.memory_id)
-        return found.model_copy(update={"chain": (*found.chain, *rest)})
+            return found  # not the principal's to read, or away: the id is in the memory
+        return found.model_copy(update={"chain": _in_order(*found.chain, *(next_one.chain or (next_one.memory,)))})
+
+    async def _with_archived_chain(self, wanted: GetRequest, found: GetReply) -> GetReply:
+        """A hot memory with what the cold tier has of its chain."""
+        try:
+            cold = (await self._bus.request(CHAIN_ARCHIVED, wanted)).memories
+        except CortexError:
+            return found
+        return found.model_copy(
+            update={
+                "chain": _in_order(*(found.chain or (found.memory,)), *cold),
+                "chain_archived": tuple(one.memory_id for one in cold),
+                "chain_complete": True,
+            }
+        )
+
+
+def _in_order(*links: MemoryView) -> tuple[MemoryView, ...]:
+    """Links of a chain, each once, oldest first."""
+    known = {one.memory_id: one for one in links}
+    return tuple(sorted(known.values(), key=lambda one: (one.valid_at, one.memory_id)))

@@ -167,6 +167,12 @@ class ArchiveResult(Result):
         return quoted([*told, *([f"({self.note})"] if self.note else [])])
 
 
+class Link(Statement):
+    """A memory of a chain."""
+
+    archived: bool = Field(default=False, description="it is in the cold tier")
+
+
 class GetResult(Result, Statement):
     """One memory, its history and what surrounds it."""
 
@@ -175,7 +181,8 @@ class GetResult(Result, Statement):
     superseded_by: str = ""
     entities: list[str] = []
     repeats: int = Field(default=0, description="how often the same was said again")
-    chain: list[Statement] = Field(default=[], description="what superseded what, oldest first, itself included")
+    chain: list[Link] = Field(default=[], description="what superseded what, oldest first, itself included")
+    note: str = Field(default="", description="what is missing and why")
     archived: bool = Field(default=False, description="it is in the cold tier")
     sources: list[str] = Field(default=[], description="ids of the memories that sleep made it of")
     facts: list[str] = Field(default=[], description="ids of what sleep made of it")
@@ -193,7 +200,12 @@ class GetResult(Result, Statement):
             entities=list(reply.entities),
             repeats=len(reply.occurrences),
             archived=reply.archived,
-            chain=[Statement(**Statement.fields_of(one)) for one in reply.chain] if len(reply.chain) > 1 else [],
+            chain=[
+                Link(**Statement.fields_of(one), archived=one.memory_id in reply.chain_archived) for one in reply.chain
+            ]
+            if len(reply.chain) > 1
+            else [],
+            note="" if reply.chain_complete else "what of its chain is in the cold tier cannot be asked now",
             sources=list(map(str, reply.sources)),
             facts=list(map(str, reply.facts)),
             summaries=reply.summaries,
@@ -206,7 +218,8 @@ class GetResult(Result, Statement):
             f"({name}: {', '.join(ids)})" for name, ids in (("made of", self.sources), ("facts", self.facts)) if ids
         ]
         known = [f"known of {name}:\n{summary}" for name, summary in self.summaries.items()]
-        return quoted([self.line(), f"({about})", *made, *known, *(f"chain: {one.line()}" for one in self.chain)])
+        chain = [f"chain: {one.line()}" for one in self.chain] + ([f"({self.note})"] if self.note else [])
+        return quoted([self.line(), f"({about})", *made, *known, *chain])
 
 
 class ChangeResult(Result):

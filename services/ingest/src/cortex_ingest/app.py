@@ -24,6 +24,7 @@ from cortex_ingest.access_keys import AccessKeys, KeyUses
 from cortex_ingest.awaited_passages import AwaitedPassages
 from cortex_ingest.captures import Captures, redacted_body
 from cortex_ingest.changes import Changes
+from cortex_ingest.cold_tier import ColdTier
 from cortex_ingest.config import IngestSettings
 from cortex_ingest.document_operations import DocumentKind
 from cortex_ingest.document_rpc import DocumentRpc
@@ -92,7 +93,8 @@ def build(settings: IngestSettings) -> Service:
     announcements = Announcements(committed, generations)
     retain = Retain(database, embedder, announcements, engine=engine, classifier=classifier)
     service.bus.consume(INGEST_CAPTURES, Capture, Captures(retain).handle, dead_body=redacted_body)
-    changes = Changes(database, embedder, announcements, engine=engine)
+    cold = ColdTier(database, service.bus)
+    changes = Changes(database, embedder, announcements, engine=engine, cold=cold)
 
     def queued() -> None:
         worker.wake()

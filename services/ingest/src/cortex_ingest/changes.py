@@ -1,4 +1,4 @@
-"""Changes of memories that are there: forget, restore, improve, share."""
+"""Changes of memories that are there: forget, restore, improve, share. What is in the cold tier comes back first."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from cortex_contracts.messages.base import Principal
 from cortex_contracts.rpc.ingest import Changed, Improved
 from cortex_contracts.subjects import MemoryOp
 from cortex_decision import importance
+from cortex_ingest.cold_tier import ColdTier
 from cortex_ingest.write_access import require_write
 from cortex_providers.embedder import TextKind
 from cortex_providers.engine import BuiltinEngine, Engine
@@ -35,19 +36,25 @@ class Changes:
         announcements: Announcements,
         *,
         engine: Engine | None = None,
+        cold: ColdTier | None = None,
     ) -> None:
-        """Without an engine the built-in one works."""
+        """Without an engine the built-in one works; without a cold tier what is not hot is not there."""
         self._database = database
         self._embedder = embedder
         self._announcements = announcements
         self._reader = Reader(engine or BuiltinEngine())
+        self._cold = cold
 
     async def forget(self, principal: Principal, memory_id: UUID) -> Changed:
         """A memory stops being true now, and what sleep made of it; it stays, with its history. Idempotent.
 
         Raises:
             Permanent: there is no such memory for the principal, or it may not write it.
+            Unavailable: it may be in the cold tier, and that cannot be asked.
         """
+        return await self._wherever(principal, memory_id, self._forget)
+
+    async def _forget(self, principal: Principal, memory_id: UUID) -> Changed:
         async with self._database.transaction(principal) as connection:
             memory = await _writable(connection, memory_id)
             now = datetime.now(UTC)
@@ -65,8 +72,11 @@ class Changes:
         """A memory that was forgotten or superseded is true again. Idempotent.
 
         Raises:
-            Permanent: as for `forget`.
+            Permanent, Unavailable: as for `forget`.
         """
+        return await self._wherever(principal, memory_id, self._restore)
+
+    async def _restore(self, principal: Principal, memory_id: UUID) -> Changed:
         async with self._database.transaction(principal) as connection:
             memory = await _writable(connection, memory_id)
             changed = await memories.restore(connection, memory_id)
@@ -86,8 +96,20 @@ class Changes:
         transaction that does it.
 
         Raises:
-            Unavailable: the embedder, the engine or the database is away; those before it are improved.
+            Unavailable: the embedder, the engine, the database or the cold tier is away; those before it are improved.
         """
+        hot = await self._improve(principal, memory_ids, recorded)
+        if self._cold is None or not await self._cold.returned(principal, hot.unknown):
+            return hot
+        back = await self._improve(principal, hot.unknown, recorded)
+        return Improved(improved=hot.improved + back.improved, unknown=back.unknown)
+
+    async def _improve(
+        self,
+        principal: Principal,
+        memory_ids: Sequence[UUID],
+        recorded: Callable[[Connection, UUID], Awaitable[None]] | None,
+    ) -> Improved:
         unknown = []
         for memory_id in memory_ids:
             async with self._database.transaction(principal) as connection:
@@ -124,6 +146,19 @@ class Changes:
             await self._announcements.changed(principal.org, (memory.namespace,))
         return Improved(improved=len(memory_ids) - len(unknown), unknown=tuple(unknown))
 
+    async def _wherever(
+        self, principal: Principal, memory_id: UUID, change: Callable[[Principal, UUID], Awaitable[Changed]]
+    ) -> Changed:
+        """Change a memory; one that is not hot once more after it came back from the cold tier."""
+        try:
+            return await change(principal, memory_id)
+        except Permanent as missing:
+            if missing.code is not ErrorCode.NOT_FOUND or self._cold is None:
+                raise
+            if not await self._cold.returned(principal, (memory_id,)):
+                raise
+        return await change(principal, memory_id)
+
     async def share(self, principal: Principal, grant: grants.Grant) -> None:
         """Set what an agent may do in a namespace.
 
@@ -144,5 +179,5 @@ async def _writable(connection: Connection, memory_id: UUID) -> Memory:
         raise Permanent("there is no such memory", code=ErrorCode.NOT_FOUND)
     await require_write(connection, memory.namespace)
     if not await memories.lock(connection, [memory_id]):
-        raise Permanent("the memory has just gone to the cold tier, where it stays as it is", code=ErrorCode.NOT_FOUND)
+        raise Permanent("the memory has just gone to the cold tier", code=ErrorCode.NOT_FOUND)
     return memory

@@ -32,10 +32,12 @@ class Provenance:
             memory = await memories.get(connection, request.memory_id)
             if memory is None:
                 raise Permanent("there is no such memory", code=ErrorCode.NOT_FOUND)
+            chain = await memories.links(connection, memory.id)
             count, last = await access.of_memory(connection, memory.id)
             reply = GetReply(
                 memory=view(memory),
-                chain=tuple(view(one) for one in await memories.chain(connection, memory.id)),
+                chain=tuple(view(one) for one in chain.memories),
+                chain_complete=not chain.others,
                 occurrences=tuple(
                     Occurrence(
                         source_kind=one.source_kind,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cortex_contracts.messages.events import MemoryEvent, WakeEvent
 from cortex_contracts.rpc import engine
-from cortex_contracts.rpc.archive import GET_ARCHIVED, RECALL_ARCHIVE
-from cortex_contracts.rpc.cold import COLD_STATUS, COLD_VERIFY
+from cortex_contracts.rpc.archive import CHAIN_ARCHIVED, GET_ARCHIVED, RECALL_ARCHIVE
+from cortex_contracts.rpc.cold import COLD_STATUS, COLD_VERIFY, THAW
 from cortex_contracts.rpc.sleep import SLEEP_RUN, SLEEP_RUNS, SLEEP_STATUS, SLEEP_STOP
 from cortex_contracts.streams import SLEEP_MEMORY_EVENTS, SLEEP_WAKES
 from cortex_providers import embedder as embedders
@@ -35,6 +35,7 @@ from cortex_sleep.reconsolidate import Reconsolidate
 from cortex_sleep.run import Runner
 from cortex_sleep.schedule import Schedule
 from cortex_sleep.status import Status
+from cortex_sleep.thaw import Thaw
 from cortex_sleep.wakes import Stale, Watch
 from cortex_sleep.webhook import Webhook, nobody
 from cortex_store.database import Database
@@ -103,6 +104,7 @@ def build(settings: SleepSettings) -> Service:
     service.background("cold verifications", cold_tier.run)
     service.bus.serve(COLD_STATUS, cold_tier.status)
     service.bus.serve(COLD_VERIFY, cold_tier.verify)
+    service.bus.serve(THAW, Thaw(cold, database, announcements).thaw)
 
     # The archive ---------------------------------------------------------------------------------------------------
     vectors: VectorSource = NoVectors(settings.embeddings_model)
@@ -116,6 +118,7 @@ def build(settings: SleepSettings) -> Service:
     )
     service.bus.serve(RECALL_ARCHIVE, archive.recall)
     service.bus.serve(GET_ARCHIVED, archive.get)
+    service.bus.serve(CHAIN_ARCHIVED, archive.chain)
     archive_engine = ArchiveEngine(archive, database)
     service.bus.serve(engine.ask(engine.ARCHIVE), archive_engine.ask)
     service.bus.serve(engine.health(engine.ARCHIVE), archive_engine.health)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from typing import Final
 from uuid import UUID
 
@@ -22,7 +23,7 @@ from cortex_contracts.rpc.cold import (
 from cortex_providers.cold_store import BatchProof, ColdStore, Known, Verification
 from cortex_runtime import logs
 from cortex_sleep.ports import Transactions
-from cortex_store import cold_batches, cold_verifications
+from cortex_store import cold_batches, cold_verifications, thaws
 
 BEAT_S: Final = 1.0
 """Between two times that a verification tells how far it is."""
@@ -119,10 +120,17 @@ class ColdTier:
 
         async def known() -> Known:
             async with self._database.transaction(org) as connection:
-                # What is done between the two is in both.
+                # What is done between the two is in both; a batch of which something comes back between the two has
+                # another proof than before.
                 unsettled = await cold_batches.not_done(connection)
+                pairs = await thaws.pairs(connection)
                 done = await cold_batches.done(connection)
-            proofs = {one.id: BatchProof(one.rows, one.checksum) for one in done if one.org == org}
+            thawed = defaultdict[UUID, set[UUID]](set)
+            for batch, memory in pairs:
+                thawed[batch].add(memory)
+            proofs = {
+                one.id: BatchProof(one.rows, one.checksum, frozenset(thawed[one.id])) for one in done if one.org == org
+            }
             return dict.fromkeys(unsettled) | proofs
 
         found = await self._store.verify(org, known, progress)

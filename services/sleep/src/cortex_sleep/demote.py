@@ -1,7 +1,8 @@
 """The phase that moves memories from the hot tier to the cold one, batch by batch.
 
 1. A transaction reads the memories of a batch and says that it is `writing`.
-2. The cold store gets them. Nothing is locked meanwhile: whoever needs one of them has it.
+2. The cold store gets them, while the batch before it goes through 3 and 4. Nothing is locked for it: whoever needs one
+   of them has it.
 3. The batch is `written`: nothing more can come. What the cold store committed is read back, row by row, as checksums.
 4. One transaction locks the hot rows, compares each with what was read back, deletes them and says that the batch is
    `done`. If one was used or changed in the meantime the batch is `dropped`, whole, and the others are written again.
@@ -12,7 +13,11 @@ done counts for nothing. The next run goes on with such a batch at 3: whether it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -26,7 +31,7 @@ from cortex_runtime import logs
 from cortex_sleep import hot_memories
 from cortex_sleep.demotion import EPISODES, Candidate, Rules, batches, is_due
 from cortex_sleep.phase import SLEEPER, Work
-from cortex_store import cold_batches, demotion, memory_events, memory_index
+from cortex_store import cold_batches, demotion, memory_events, memory_index, thaws
 from cortex_store.cold_batches import BatchState
 from cortex_store.connection import Connection
 from cortex_store.ids import uuid7
@@ -47,6 +52,15 @@ READ: Final = 1_000
 LATE: Final = timedelta(days=1)
 """How long a commit of a batch that was dropped may be on its way, to a catalog that is no database; its own time
 limits are minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A batch that the cold store says it has."""
+
+    batch: Batch
+    ids: Sequence[UUID]
+    size_bytes: int
 
 
 class Demote:
@@ -85,37 +99,73 @@ class Demote:
             after = page[-1].id if page else after
             is_last = len(page) < PAGE
             if is_last or len(due) >= SLICE:
-                for batch in batches(due, BATCH, BATCH_BYTES):
-                    moved += len(batch) if work.dry_run else await self._demote(work, [one.id for one in batch])
-                    await work.report(looked_at, max(total, looked_at), demoted=moved)
+                async with aclosing(self._demote(work, batches(due, BATCH, BATCH_BYTES))) as moving:
+                    async for went in moving:
+                        moved += went
+                        await work.report(looked_at, max(total, looked_at), demoted=moved)
                 due = []
                 if after is not None and not work.dry_run:
                     async with work.transaction() as connection:
                         await work.save(connection, {"after": str(after), "demoted": str(moved)})
             await work.report(looked_at, max(total, looked_at), demoted=moved)
 
-    async def _demote(self, work: Work, ids: Sequence[UUID]) -> int:
-        """Demote memories as one batch; how many went. What is used or changed meanwhile stays, and the others are
-        written again: that is rare for what nobody has used in months."""
-        while ids:
-            batch = Batch(uuid7(), work.org, work.namespace)
-            rows = await self._begin(work, batch, ids)
-            if not rows:
-                break
-            written = await self._store.append(batch, rows)
-            ids = [one.id for one in rows]
-            del rows
-            moved, busy = await self._finish(work, batch, written.size_bytes)
-            if moved:
-                return moved
-            if not busy:
-                raise Unavailable("the cold store does not have what it was given")
-            log.info("memories were used while they were written", batch=str(batch.id), memories=len(busy))
-            ids = [one for one in ids if one not in busy]
-        return 0
+    async def _demote(self, work: Work, due: Iterable[Sequence[Candidate]]) -> AsyncGenerator[int, None]:
+        """Demote memories batch by batch, one being written while the one before it goes; how many went with each. What
+        is used or changed meanwhile stays, and the others are written again: that is rare for what nobody has used in
+        months."""
+        waiting = deque([one.id for one in batch] for batch in due)
+        if work.dry_run:
+            for ids in waiting:
+                yield len(ids)
+            return
+        written: _Written | None = None
+        any_went = False
+        while waiting or written is not None:
+            async with self._writing(work, waiting.popleft() if waiting else ()) as following:
+                if written is not None:
+                    went, busy = await self._finish(work, written.batch, written.size_bytes)
+                    if busy:
+                        log.info(
+                            "memories were used while they were written",
+                            batch=str(written.batch.id),
+                            memories=len(busy),
+                        )
+                        waiting.append([one for one in written.ids if one not in busy])
+                    elif not went:
+                        raise Unavailable("the cold store does not have what it was given")
+                    any_went |= went > 0
+                    yield went
+                written = await following
+        if any_went:
+            # Ingest counts in small steps, and would need longer for them than it took here. What goes together has
+            # most of its words in common: it is counted together.
+            async with work.transaction() as connection:
+                await memory_index.fold(connection, SLICE)
+
+    @asynccontextmanager
+    async def _writing(self, work: Work, ids: Sequence[UUID]) -> AsyncIterator[Awaitable[_Written | None]]:
+        """A batch of those of the memories that may leave, if there are any: written while the block runs, and given up
+        if the block fails."""
+        batch = Batch(uuid7(), work.org, work.namespace)
+        # Nobody else holds the rows: they are gone when they are written.
+        writing = asyncio.create_task(self._append(batch, await self._begin(work, batch, ids)))
+        try:
+            yield writing
+        finally:
+            writing.cancel()
+            # Why it failed matters only to who awaits it.
+            await asyncio.gather(writing, return_exceptions=True)
+
+    async def _append(self, batch: Batch, rows: list[ColdMemory]) -> _Written | None:
+        if not rows:
+            return None
+        written = await self._store.append(batch, rows)
+        return _Written(batch, tuple(one.id for one in rows), written.size_bytes)
 
     async def _begin(self, work: Work, batch: Batch, ids: Sequence[UUID]) -> list[ColdMemory]:
         """Those of the memories that may leave, of which the batch is recorded."""
+        if not ids:
+            return []
         async with work.transaction() as connection:
             rows = [
                 memory
@@ -152,23 +202,35 @@ class Demote:
             await self._clear(work, batch)
             return 0, set(found) - set(same)
         await self._announcements.changed(work.org, [work.namespace])
-        # Ingest counts in small steps, and would need longer for the batch than it took here.
-        async with work.transaction() as connection:
-            await memory_index.fold(connection, BATCH)
         return len(same), set()
 
     async def _clear(self, work: Work, batch: Batch) -> None:
-        """Take what the cold store has of a dropped batch out of it. Nothing else is ever taken out: of a batch that
-        is dropped it is safe however late it happens."""
+        """Take what the cold store has of a dropped batch out of it: of a batch that is dropped it is safe however late
+        it happens."""
         if found := await self._store.checksums(batch):
             await self._store.remove(batch, sorted(found))
         async with work.transaction() as connection:
             await cold_batches.clear(connection, batch.id)
 
+    async def _forget(self, work: Work, batch: Batch, ids: Sequence[UUID]) -> None:
+        """Take memories of a done batch that are hot again out of the store."""
+        try:
+            await self._store.remove(batch, ids)
+        except Damaged as error:
+            log.warning("what came back stays in the cold store", batch=str(batch.id), reason=error.message)
+            return
+        async with work.transaction() as connection:
+            await thaws.removed(connection, batch.id, ids)
+
     async def _settle(self, work: Work) -> int:
-        """Go on with the batches that a run has left, and take out what came late; how many memories went."""
+        """Go on with the batches that a run has left, and take out what came late or came back; how many memories
+        went."""
         async with work.transaction() as connection:
             left = await cold_batches.unsettled(connection, work.namespace, LATE)
+            thawed = await thaws.pending(connection, work.namespace)
+            await thaws.purge(connection, work.namespace, LATE)
+        for batch_id, ids in thawed.items():
+            await self._forget(work, Batch(batch_id, work.org, work.namespace), ids)
         moved = 0
         for batch_id, state in left:
             batch = Batch(batch_id, work.org, work.namespace)

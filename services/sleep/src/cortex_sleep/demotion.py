@@ -1,7 +1,7 @@
 """What goes cold: a pure rule over what the hot tier knows of a memory. The order of things is `decay.retention`'s:
 noise goes first, what matters and is used last.
 
-What is not true any more goes `invalid_for` after it ended: until then it can be restored, and answers "as of". Of what
+What is not true any more goes `invalid_for` after it ended or was used last: until then it answers "as of". Of what
 is true only episodes go, when they are worth less than `retention` and were learned `learned_for` ago, so that whatever
 is made of them is made first. Facts, other knowledge and procedures stay while they are true. Chunks of documents
 always stay: a document is read whole.
@@ -59,7 +59,8 @@ def is_due(memory: Candidate, now: datetime, rules: Rules) -> bool:
     nobody uses or changes it."""
     if memory.invalid_at is not None:
         # What came late was superseded when it came: it is not older than that.
-        return now - max(memory.invalid_at, memory.created_at) >= rules.invalid_for
+        since = max(memory.invalid_at, memory.created_at, memory.last_used_at or memory.created_at)
+        return now - since >= rules.invalid_for
     if memory.network == Network.FACT or memory.memory_type not in EPISODES:
         return False
     if now - memory.created_at < rules.learned_for:

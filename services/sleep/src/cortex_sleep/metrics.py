@@ -15,6 +15,7 @@ PHASE_SECONDS: Final = Histogram(
     ["phase"],
     buckets=(0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14400),
 )
+THAWED: Final = Counter("cortex_sleep_thawed_total", "Memories that came back from the cold tier")
 DONE: Final = Counter(
     "cortex_sleep_done_total", "What phases did, in their own counts; dry runs are not", ["phase", "count"]
 )

@@ -63,7 +63,7 @@ class Status:
         if unknown := sorted(set(phases) - set(self._phases)):
             raise Permanent(f"there is no phase {unknown[0]} here; there are {', '.join(self._phases) or 'none'}")
         async with self._database.transaction(request.principal) as connection:
-            namespaces = await self._namespaces(connection, request.namespace)
+            namespaces = await self._namespaces(connection, request)
             asked = [
                 await sleep_runs.ask(connection, namespace, SleepCause.COMMAND, phases, dry_run=request.dry_run)
                 for namespace in namespaces
@@ -82,9 +82,9 @@ class Status:
         async with self._database.transaction(request.principal) as connection:
             return SleepRuns(runs=await sleep_runs.request_stop(connection, request.namespace, MAX_RUNS))
 
-    async def _namespaces(self, connection: Connection, wanted: str | None) -> tuple[str, ...]:
-        if wanted is None:
-            return await sleep_runs.writable_namespaces(connection, MAX_RUNS)
-        if not await memory_index.may_write(connection, wanted):
-            raise Permanent(f"you may not write the namespace {wanted}", code=ErrorCode.FORBIDDEN)
-        return (wanted,)
+    async def _namespaces(self, connection: Connection, wanted: SleepRunRequest) -> tuple[str, ...]:
+        if wanted.namespace is None:
+            return await sleep_runs.writable_namespaces(connection, MAX_RUNS, wanted.after)
+        if not await memory_index.may_write(connection, wanted.namespace):
+            raise Permanent(f"you may not write the namespace {wanted.namespace}", code=ErrorCode.FORBIDDEN)
+        return (wanted.namespace,)

@@ -81,6 +81,12 @@ class ArchiveReply(Message):
     bytes_read: int = Field(default=0, ge=0)
 
 
+class ArchivedChain(Message):
+    """Memories of the cold tier that are in the chain of one, oldest first; it may be one of them itself."""
+
+    memories: tuple[MemoryView, ...]
+
+
 RECALL_ARCHIVE = Rpc(
     "sleep",
     "recall_archive",
@@ -93,4 +99,7 @@ RECALL_ARCHIVE = Rpc(
 GET_ARCHIVED = Rpc(
     "sleep", "get", GetRequest, GetReply, 30.0, "One memory of the cold tier with its provenance.", cancellable=True
 )
-ARCHIVE_RPCS = (RECALL_ARCHIVE, GET_ARCHIVED)
+CHAIN_ARCHIVED = Rpc(
+    "sleep", "chain", GetRequest, ArchivedChain, 10.0, "What the cold tier has of a chain.", cancellable=True
+)
+ARCHIVE_RPCS = (RECALL_ARCHIVE, GET_ARCHIVED, CHAIN_ARCHIVED)

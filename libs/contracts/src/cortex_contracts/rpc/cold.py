@@ -1,4 +1,4 @@
-"""The cold tier as an operator sees it: how much is there, and whether it is whole."""
+"""The cold tier as an operator sees it, how much is there and whether it is whole; and the way back from it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from cortex_contracts.messages.base import Message, Principal, ShortText, Timest
 from cortex_contracts.rpc.contract import Rpc
 
 MAX_DAMAGES = 500
+MAX_THAWED = 500
 
 
 class VerificationState(StrEnum):
@@ -92,10 +93,25 @@ class ColdVerifyRequest(Message):
     verification_id: UUID | None = Field(default=None, description="tell how far this one is, begin nothing")
 
 
+class ThawRequest(Message):
+    """Bring memories back into the hot tier, because somebody is about to change them."""
+
+    principal: Principal
+    memory_ids: tuple[UUID, ...] = Field(min_length=1, max_length=MAX_THAWED)
+
+
+class ThawReply(Message):
+    """What came back. Others are hot already, or there is no such memory for the principal."""
+
+    thawed: tuple[UUID, ...] = ()
+    forbidden: tuple[UUID, ...] = Field(default=(), description="the principal may read them, and not write them")
+
+
 # The first use of the cold tier imports its libraries, and a server may be silent for a while before it is given up.
 COLD_STATUS = Rpc("sleep", "cold_status", ColdStatusRequest, ColdStatusReply, 60.0, "How the cold tier is.")
 COLD_VERIFY = Rpc(
     "sleep", "cold_verify", ColdVerifyRequest, ColdVerification, 5.0, "Read the cold tier again and prove it."
 )
+THAW = Rpc("sleep", "thaw", ThawRequest, ThawReply, 25.0, "Bring memories back into the hot tier.")
 
-COLD_RPCS = (COLD_STATUS, COLD_VERIFY)
+COLD_RPCS = (COLD_STATUS, COLD_VERIFY, THAW)

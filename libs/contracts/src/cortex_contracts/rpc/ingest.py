@@ -191,8 +191,9 @@ class SyncStatus(Message):
 
 RETAIN = Rpc("ingest", "retain", RetainRequest, Retained, 30.0, "Remember one statement.")
 RETAIN_BATCH = Rpc("ingest", "retain_batch", RetainBatchRequest, RetainBatchReply, 300.0, "Remember many statements.")
-FORGET = Rpc("ingest", "forget", MemoryRequest, Changed, 5.0, "A memory stops being true; nothing is deleted.")
-RESTORE = Rpc("ingest", "restore", MemoryRequest, Changed, 5.0, "Undo a forget.")
+# A memory may have to come back from the cold tier first.
+FORGET = Rpc("ingest", "forget", MemoryRequest, Changed, 30.0, "A memory stops being true; nothing is deleted.")
+RESTORE = Rpc("ingest", "restore", MemoryRequest, Changed, 30.0, "Undo a forget.")
 IMPROVE = Rpc("ingest", "improve", ImproveRequest, Improved, 60.0, "Extract, score and index memories again.")
 SHARE = Rpc("ingest", "share", ShareRequest, Grant, 5.0, "Grant an agent access to a namespace, or take it back.")
 GRANTS = Rpc("ingest", "grants", GrantsRequest, Grants, 2.0, "Who was granted what.")

@@ -213,6 +213,10 @@ class GetReply(Message):
     facts: tuple[UUID, ...] = Field(default=(), description="what sleep made of it, true or not any more")
     summaries: dict[str, str] = Field(default_factory=dict, description="what is known about its entities, by name")
     archived: bool = Field(default=False, description="it is in the cold tier: not recalled, found in the archive")
+    chain_archived: tuple[UUID, ...] = Field(default=(), description="those of its chain that are in the cold tier")
+    chain_complete: bool = Field(
+        default=True, description="false: what left the hot tier of its chain is not shown, and can be asked for again"
+    )
 
 
 class ContextQuestion(Message):

@@ -82,12 +82,14 @@ class SleepStatus(Message):
     next_at: Timestamp | None = Field(default=None, description="when the schedule runs next; none: there is none")
 
 
-class SleepRunRequest(Message):
+class SleepRunWanted(Message):
     """Run phases of the background work now, in the background."""
 
-    principal: Principal
     namespace: Token | None = Field(
         default=None, description=f"none: those that the principal may write, the first {MAX_RUNS} of them"
+    )
+    after: Token | None = Field(
+        default=None, description="without a namespace: those that come behind this one, in the order of their bytes"
     )
     phases: tuple[SleepPhase, ...] = Field(default=(), max_length=16, description="none: all of them")
     dry_run: bool = Field(default=False, description="count what would be done, change nothing")
@@ -100,11 +102,22 @@ class SleepRunRequest(Message):
         return phases
 
 
-class SleepStopRequest(Message):
-    """Stop runs: those that wait at once, those that run after the step that they are at. What is done stays."""
+class SleepRunRequest(SleepRunWanted):
+    """Run phases of the background work now, for one principal."""
 
     principal: Principal
+
+
+class SleepStopWanted(Message):
+    """Stop runs: those that wait at once, those that run after the step that they are at. What is done stays."""
+
     namespace: Token | None = Field(default=None, description="none: every one that the principal may write")
+
+
+class SleepStopRequest(SleepStopWanted):
+    """Stop runs, for one principal."""
+
+    principal: Principal
 
 
 class SleepRunsRequest(Message):

@@ -8,16 +8,17 @@ the same BM25, the same cosines, the same fusion; what is worth mentioning here 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
 from cortex_contracts.errors import ErrorCode, Permanent
-from cortex_contracts.messages.base import Principal, preview
-from cortex_contracts.rpc.archive import ArchivedMemory, ArchiveQuestion, ArchiveReply, ArchiveRequest
+from cortex_contracts.messages.base import preview
+from cortex_contracts.messages.memory import MemoryView
+from cortex_contracts.rpc.archive import ArchivedChain, ArchivedMemory, ArchiveQuestion, ArchiveReply, ArchiveRequest
 from cortex_contracts.rpc.recall import Dropped, Explanation, GetReply, GetRequest, HistoryEntry, TimeWindow
 from cortex_providers.cold_memory import ColdMemory
-from cortex_providers.cold_search import ColdCandidate, ColdLook, ColdReader
+from cortex_providers.cold_search import ColdCandidate, ColdRow
 from cortex_ranking.calibration import Backgrounds
 from cortex_ranking.fusion import Recipe, Scored, fuse, salient
 from cortex_ranking.packing import pack, tokens
@@ -25,10 +26,11 @@ from cortex_ranking.query_vector import QueryVector, VectorSource
 from cortex_ranking.question import STOP_WORDS_DOUBT, says_something, time_meant
 from cortex_sleep.archive import question as asked
 from cortex_sleep.archive import views
+from cortex_sleep.archive.access import opened
 from cortex_sleep.archive.ports import Looks
 from cortex_sleep.archive.turns import Turns
 from cortex_sleep.ports import Transactions
-from cortex_store import cold_batches, memory_events, scopes, terms
+from cortex_store import memories, memory_events, terms
 
 MOST_TOKENS: Final = 150_000
 """Of the contents of one reply, whatever was asked for: a message of the bus holds 1 MiB."""
@@ -68,7 +70,7 @@ class Archive:
         floor = self._recipe.floor if request.min_score is None else request.min_score
         meant = None if window is None else TimeWindow(since=window.start, until=window.end, text=window.text)
         async with self._turns.turn(request.limit_s) as left_s:
-            look, who = await self._opened(request.principal, request.namespaces)
+            look, who = await opened(self._store, self._database, request.principal, request.namespaces)
             query = asked.query(request, who, vector, window, left_s)
             found = await look.search(query)
             evidence, known = asked.evidence(found.candidates, request.query, window)
@@ -124,17 +126,17 @@ class Archive:
             Permanent: there is none of this id for the principal.
             Unavailable: the cold tier or the database is away.
         """
-        async with self._turns.turn(GET_LIMIT_S):
-            look, who = await self._opened(request.principal, None)
-            memory = await look.find(who, request.memory_id)
-        if memory is None:
+        found = await self._chain(request)
+        if request.memory_id not in found:
             raise Permanent("there is no such memory", code=ErrorCode.NOT_FOUND)
+        memory = found[request.memory_id].memory
         async with self._database.transaction(request.principal) as connection:
             events = await memory_events.of_memory(connection, memory.id)
         shown = views.view(memory)
         return GetReply(
             memory=shown,
-            chain=(shown,),
+            chain=_chain(found.values()),
+            chain_archived=tuple(found),
             occurrences=views.occurrences(memory),
             entities=views.entities(memory),
             relations=views.relations(memory),
@@ -144,14 +146,22 @@ class Archive:
             archived=True,
         )
 
-    async def _opened(self, principal: Principal, namespaces: Sequence[str] | None) -> tuple[ColdLook, ColdReader]:
-        """A look, and who looks. In this order: a batch that is not done when the look is old enough to have it is
-        still in the hot tier."""
-        look = await self._store.look()
-        async with self._database.transaction(principal) as connection:
-            searched = await scopes.searched(connection, namespaces)
-            hidden = await cold_batches.not_done(connection)
-        return look, asked.reader(principal.org, principal.subject, searched, hidden)
+    async def chain(self, request: GetRequest) -> ArchivedChain:
+        """The cold memories of the chain of a memory, wherever that is, so far as the principal may read them.
+
+        Raises:
+            Unavailable: the cold tier or the database is away.
+        """
+        return ArchivedChain(memories=_chain((await self._chain(request)).values()))
+
+    async def _chain(self, request: GetRequest) -> Mapping[UUID, ColdRow]:
+        async with self._database.transaction(request.principal) as connection:
+            links = await memories.links(connection, request.memory_id)
+        if not links.others:
+            return {}
+        async with self._turns.turn(GET_LIMIT_S):
+            look, who = await opened(self._store, self._database, request.principal)
+            return await look.find(who, links.others)
 
     def _background(self, vector: QueryVector, query: str) -> float | None:
         return self._backgrounds.foreign(vector.vector, terms.script(query))
@@ -159,6 +169,10 @@ class Archive:
 
 def _score(one: Scored, known: Mapping[UUID, ColdCandidate]) -> float:
     return salient(one.relevance, known[one.id].importance)
+
+
+def _chain(rows: Iterable[ColdRow]) -> tuple[MemoryView, ...]:
+    return tuple(views.view(one.memory) for one in sorted(rows, key=lambda one: (one.memory.valid_at, one.memory.id)))
 
 
 def _content(memory: ColdMemory, request: ArchiveQuestion) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -11,20 +11,14 @@ import numpy as np
 from cortex_contracts.rpc.archive import ArchiveQuestion
 from cortex_extraction import entities, times
 from cortex_extraction.folding import key
-from cortex_providers.cold_search import ColdCandidate, ColdFilter, ColdQuery, ColdReader, ColdScope
+from cortex_providers.cold_search import ColdCandidate, ColdFilter, ColdQuery, ColdReader
 from cortex_ranking.fusion import Evidence
 from cortex_ranking.query_vector import QueryVector
 from cortex_store import lexical, terms
 from cortex_store.lexical_index import DIMENSIONS
-from cortex_store.scopes import Scope
 
 CANDIDATES = 50
 """How many each way contributes, or k if that is more, as in recall."""
-
-
-def reader(org: str, subject: str, scopes: Iterable[Scope], hidden: frozenset[UUID]) -> ColdReader:
-    """Who reads what."""
-    return ColdReader(org, subject, tuple(ColdScope(one.namespace, one.readable) for one in scopes), hidden)
 
 
 def query(

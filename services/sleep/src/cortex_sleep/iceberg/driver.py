@@ -114,6 +114,7 @@ class IcebergColdStore:
         before = await known()
         reading = await self.in_thread(partial(_reading, org=org))
         after = await known()
+        reading.leave_out(after)
         for number, _ in enumerate(reading.files, start=1):
             await self.in_thread(lambda _: reading.read_next())
             if progress is not None:

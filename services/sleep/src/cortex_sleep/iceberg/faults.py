@@ -43,7 +43,8 @@ _PERMISSION: Final = frozenset({"28000", "28P01", "3D000", "42501", "42P01", "3F
 def translated() -> Iterator[None]:
     """Raise what happens inside as Unavailable, Permanent or Damaged; errors that have a meaning already stay.
 
-    The messages of the libraries name hosts, keys and files: of them only a code is kept, and no cause.
+    The messages of the libraries name hosts, keys and files: of them only a code is kept, and no cause. None is told as
+    `forbidden` or `not_found`: whoever asks would take it for what he may read, and for the memory that he asked for.
     """
     try:
         yield
@@ -68,7 +69,7 @@ def _of_iceberg(error: Exception) -> CortexError | None:
     name = type(error).__name__
     match error:
         case iceberg.UnauthorizedError() | iceberg.ForbiddenError() | iceberg.OAuthError():
-            return Permanent(f"the catalog of the cold store refuses ({name})", code=ErrorCode.FORBIDDEN)
+            return Permanent(f"the catalog of the cold store refuses ({name})", code=ErrorCode.UNAVAILABLE)
         case iceberg.CommitFailedException() | iceberg.ValidationException():
             return Unavailable(f"the cold store was changed by others at the same time ({name})")
         case iceberg.CommitStateUnknownException():
@@ -76,7 +77,7 @@ def _of_iceberg(error: Exception) -> CortexError | None:
         case iceberg.RESTError():
             return Unavailable(f"the catalog of the cold store cannot work now ({name})")
         case iceberg.NoSuchTableError() | iceberg.NoSuchNamespaceError():
-            return Permanent("the table of the cold store is not in its catalog any more", code=ErrorCode.NOT_FOUND)
+            return Permanent("the table of the cold store is not in its catalog any more", code=ErrorCode.UNAVAILABLE)
     return None
 
 
@@ -89,7 +90,7 @@ def _of_database(error: Exception) -> CortexError | None:
         return None
     state = getattr(cause, "sqlstate", None)
     if state in _PERMISSION:
-        return Permanent(f"the catalog of the cold store refuses (SQLSTATE {state})", code=ErrorCode.FORBIDDEN)
+        return Permanent(f"the catalog of the cold store refuses (SQLSTATE {state})", code=ErrorCode.UNAVAILABLE)
     if state is None and not isinstance(cause, (psycopg.OperationalError, psycopg.InterfaceError)):
         return Unavailable(f"the catalog of the cold store cannot work now ({type(cause).__name__})")
     return Unavailable("the catalog of the cold store is away" + (f" (SQLSTATE {state})" if state else ""))
@@ -97,20 +98,20 @@ def _of_database(error: Exception) -> CortexError | None:
 
 def _of_files(error: Exception) -> CortexError | None:
     if isinstance(error, FileNotFoundError):
-        return Damaged("a file of the cold store is missing", code=ErrorCode.NOT_FOUND)
+        return Damaged("a file of the cold store is missing", code=ErrorCode.CONFLICT)
     if isinstance(error, (pa.ArrowInvalid, pa.ArrowNotImplementedError)):
         return Damaged("a file of the cold store cannot be read", code=ErrorCode.CONFLICT)
     if not isinstance(error, OSError):
         return None
     if error.errno in _REFUSED:
-        return Permanent("the cold store refuses to be written or read", code=ErrorCode.FORBIDDEN)
+        return Permanent("the cold store refuses to be written or read", code=ErrorCode.UNAVAILABLE)
     if error.errno == errno.ENOSPC:
         return Unavailable("the cold store is full")
     code = _AWS.search(str(error))
     if code is not None and code[1] in _REFUSALS:
-        return Permanent(f"the cold store refuses ({code[1]})", code=ErrorCode.FORBIDDEN)
+        return Permanent(f"the cold store refuses ({code[1]})", code=ErrorCode.UNAVAILABLE)
     if code is not None and code[1] in _MISSING:
-        return Damaged("a file of the cold store is missing", code=ErrorCode.NOT_FOUND)
+        return Damaged("a file of the cold store is missing", code=ErrorCode.CONFLICT)
     if code is not None or error.errno is not None or isinstance(error, _NETWORK):
         return Unavailable("the cold store is away or slow" + (f" ({code[1]})" if code else ""))
     # Arrow's decoders say so of bytes that are not what was written; what comes from a disk or a server has a number.

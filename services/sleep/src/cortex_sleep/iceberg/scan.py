@@ -3,8 +3,8 @@ say of themselves, and every row by who may see it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol, TypeAlias
 from uuid import UUID
@@ -176,6 +176,12 @@ def may_hold(narrowed: ColdFilter, first: datetime | None, last: datetime | None
     return not (after or before or later)
 
 
+def of_file(reader: ColdReader, file: DataFile) -> ColdReader:
+    """The reader as it reads one file: what cannot be in it need not be looked for."""
+    thawed = frozenset(one for one in reader.thawed if file.first_id <= one[1] <= file.last_id)
+    return reader if thawed == reader.thawed else replace(reader, thawed=thawed)
+
+
 def needed(narrowed: ColdFilter, reader: ColdReader) -> tuple[str, ...]:
     """The columns that say who may see a row and whether it is in scope."""
     wanted: tuple[tuple[str, tuple[object, ...]], ...] = (
@@ -188,7 +194,8 @@ def needed(narrowed: ColdFilter, reader: ColdReader) -> tuple[str, ...]:
         ("entities", (narrowed.entities,)),
     )
     columns = [name for name, given in wanted if any(each is not None for each in given)]
-    return ("visibility", "owner", *columns, *(["demotion"] if reader.hidden else []))
+    columns += ["demotion"] if reader.hidden or reader.thawed else []
+    return ("visibility", "owner", *columns, *(["id"] if reader.thawed else []))
 
 
 def visible(batch: pa.RecordBatch, narrowed: ColdFilter, reader: ColdReader, *, readable: bool) -> Mask | None:
@@ -221,6 +228,8 @@ def visible(batch: pa.RecordBatch, narrowed: ColdFilter, reader: ColdReader, *, 
         masks.append(_names(batch.column("entities"), narrowed.entities))
     if reader.hidden:
         masks.append(~_among(batch.column("demotion"), reader.hidden))
+    if reader.thawed:
+        masks.append(~_thawed(batch, reader.thawed))
     both = np.logical_and.reduce(masks)
     return None if both.all() else both
 
@@ -269,12 +278,22 @@ def _names(column: pa.Array, wanted: Sequence[str]) -> Mask:
     return found
 
 
-def rows_of(column: pa.Array, memory_id: UUID) -> list[int]:
-    """The rows of a column of ids that have this one."""
-    return [int(row) for row in np.flatnonzero(_among(column, frozenset([memory_id])))]
+def rows_of(column: pa.Array, wanted: Collection[UUID]) -> list[int]:
+    """The rows of a column of ids that have one of these."""
+    return [int(row) for row in np.flatnonzero(_among(column, wanted))]
 
 
-def _among(column: pa.Array, wanted: frozenset[UUID]) -> Mask:
+def _thawed(batch: pa.RecordBatch, thawed: Collection[tuple[UUID, UUID]]) -> Mask:
+    found = np.zeros(batch.num_rows, dtype=bool)
+    rows = rows_of(batch.column("id"), {memory for _, memory in thawed})
+    if rows:
+        at = pa.array(rows)
+        pairs = zip(uuids_of(batch.column("demotion").take(at)), uuids_of(batch.column("id").take(at)), strict=True)
+        found[rows] = [pair in thawed for pair in pairs]
+    return found
+
+
+def _among(column: pa.Array, wanted: Collection[UUID]) -> Mask:
     return np.asarray(pc.is_in(_fixed(column), pa.array([one.bytes for one in wanted], pa.binary(16))))
 
 

@@ -32,6 +32,7 @@ from cortex_sleep.iceberg.scan import (
     may_hold,
     needed,
     numbers_of,
+    of_file,
     one_of,
     strings_of_bytes,
     uuids_of,
@@ -152,7 +153,8 @@ class _Search:
         """The first reading of one file."""
         file, query = self._files[number], self._query
         meaning = () if query.vector is None else ("embedding_model", "embedding" if self._exact else "signature")
-        columns = (*needed(query.filter, query.reader), *meaning, *(("terms",) if query.terms else ()))
+        reader = of_file(query.reader, file)
+        columns = (*needed(query.filter, reader), *meaning, *(("terms",) if query.terms else ()))
         if self._left_out():
             return
         with closing(OpenFile(self._table, file)) as opened:
@@ -162,7 +164,7 @@ class _Search:
                 impacts = _Impacts(opened, group)
                 first = 0
                 for batch in opened.batches(group, columns):
-                    mask = visible(batch, query.filter, query.reader, readable=self._scopes[file.namespace])
+                    mask = visible(batch, query.filter, reader, readable=self._scopes[file.namespace])
                     self._look(number, Piece(group, first, batch, mask), impacts)
                     first += batch.num_rows
             with self._lock:

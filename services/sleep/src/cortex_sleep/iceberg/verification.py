@@ -51,8 +51,14 @@ class Reading:
         self._ids: list[npt.NDArray[np.void]] = []
         self._batches: dict[UUID, _Sum] = defaultdict(_Sum)
         self._rows = 0
+        self._thawed: set[tuple[UUID, UUID]] = set()
         self._damages: list[Damage] = []
         self._damaged = 0
+
+    def leave_out(self, known: Known) -> None:
+        """Rows that count for nothing, by what is known of the batches after the state of the table was chosen: nothing
+        in it has come back since. Call it before any file is read."""
+        self._thawed = {(batch, one) for batch, proof in known.items() if proof for one in proof.thawed}
 
     def read_next(self) -> None:
         """Read one more file; blocks.
@@ -102,15 +108,19 @@ class Reading:
         memories = columns.memories(rows)
         demotions = columns.ids(rows.column("demotion"))
         changed = []
+        ids = []
         for memory, demotion, stored in zip(memories, demotions, rows.column("checksum").to_pylist(), strict=True):
+            if (demotion, memory.id) in self._thawed:
+                continue
+            ids.append(memory.id.bytes)
             computed = checksum(memory)
             self._batches[demotion].add(computed)
             if computed != stored:
                 changed.append(memory.id)
         if changed:
             self._note(Damage(DamageKind.ROW_CHANGED, self._place(), len(changed), tuple(changed[:_NAMED_IDS])))
-        self._ids.append(np.frombuffer(b"".join(memory.id.bytes for memory in memories), np.dtype("V16")))
-        self._rows += len(memories)
+        self._ids.append(np.frombuffer(b"".join(ids), np.dtype("V16")))
+        self._rows += len(ids)
         return len(memories)
 
     def _end_month(self) -> None:
