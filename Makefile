@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 ENGINES := .venv-engines
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# What one process has compiled, the next one loads: each start of a service and each worker of the tests is cheaper.
+unexport PYTHONDONTWRITEBYTECODE
 MEMBERS := $(sort $(wildcard libs/*) $(wildcard services/*) $(wildcard integrations/*) infra)
 MEMBER_FILES := $(foreach member,$(MEMBERS),$(wildcard $(member)/pyproject.toml))
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \

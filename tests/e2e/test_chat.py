@@ -51,13 +51,15 @@ async def test_with_recall_stopped_the_chat_still_answers_and_the_miss_is_logged
         async with running_system(settings) as system:
             url = system.url("gateway")
             async with (
-                httpx.AsyncClient(base_url=f"{url}/api/v1/brain", headers=system.headers, trust_env=False) as brain,
-                httpx2.AsyncClient(trust_env=False) as http,
+                httpx.AsyncClient(
+                    base_url=f"{url}/api/v1/brain", headers=system.headers, timeout=30, trust_env=False
+                ) as brain,
+                httpx2.AsyncClient(timeout=30, trust_env=False) as http,
                 AsyncOpenAI(
                     base_url=f"{url}/v1", api_key=system.installation.home.token(), http_client=http, max_retries=0
                 ) as client,
             ):
-                assert (await brain.put("/pages/kestrel", json=PAGE, timeout=30)).status_code == 200
+                assert (await brain.put("/pages/kestrel", json=PAGE)).status_code == 200
                 assert (await asked(client))["x-cortex-context"] == "kestrel"
                 first = upstream.asked[-1].body["messages"]
                 assert "restarted by Zahra" in first[0]["content"]

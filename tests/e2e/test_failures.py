@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -59,10 +60,21 @@ async def remembered_once(system: System, expected: int) -> None:
     assert counts == {"memories": expected, "contents": expected, "events": expected, "waiting": 0}
 
 
+async def told(system: System, question: str, what: str, of_both: str) -> Any:
+    """The gateway's reply as soon as it says this of both engines: a machine that is busy may be late first."""
+
+    async def ask() -> Any:
+        return (await system.ask(question)).json()
+
+    both = {"memory": of_both, "pages": of_both}
+    return await eventually(
+        ask, lambda reply: {one["engine"]: one[what] for one in reply["engines"]} == both, ignoring=(KeyError,)
+    )
+
+
 async def answers(system: System, question: str) -> None:
     """The gateway answers from the memories, and every engine is up."""
-    reply = (await system.ask(question)).json()
-    assert {engine["engine"]: engine["status"] for engine in reply["engines"]} == {"memory": "up", "pages": "up"}
+    reply = await told(system, question, "status", "up")
     assert reply["receipts"], reply
 
 
@@ -144,8 +156,7 @@ async def test_the_embedder_dies_and_captures_are_remembered_all_the_same(system
 
 
 async def answers_without_vectors(system: System) -> None:
-    reply = (await system.ask("anything at all")).json()
-    assert [engine["error"] for engine in reply["engines"]] == ["answered without vectors"] * 2
+    await told(system, "anything at all", "error", "answered without vectors")
 
 
 async def test_a_killed_recall_is_down_and_the_answer_says_so(system: System):
@@ -158,8 +169,7 @@ async def test_a_killed_recall_is_down_and_the_answer_says_so(system: System):
     assert reply["receipts"] == []
     system.launch("recall")
     await system.ready("recall")
-    reply = (await system.ask("who is there")).json()
-    assert {engine["status"] for engine in reply["engines"]} == {"up"}
+    await told(system, "who is there", "status", "up")
 
 
 async def test_sleep_sees_every_memory_once_even_if_it_is_killed(system: System):

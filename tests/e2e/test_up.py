@@ -157,7 +157,7 @@ async def mcp_answers(installation: Installation, gateway: str) -> AsyncIterator
     async with httpx2.AsyncClient(headers=headers, timeout=30, trust_env=False) as http:
         for transport in (
             streamable_http_client(f"{gateway}/mcp", http_client=http),
-            sse_client(sse, headers=headers),
+            sse_client(sse, headers=headers, timeout=30),
             stdio_client(stdio),
         ):
             async with Client(transport) as client:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(360)]
 
 SCRIPT = Path(__file__).parents[2] / "acceptance" / "brain.py"
 

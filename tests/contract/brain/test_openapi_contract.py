@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(360)]
 
 SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
 SEED = "20261130"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(360)
 
 KEYS = ["slug", "type", "title", "created", "updated", "tags", "body_markdown", "links_out"]
 TYPES = ("company", "person", "concept", "meeting", "deal", "source", "note")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(360)
 
 QUESTION = "who founded Mill Pond Research"
 FOUNDERS = {"pete-shimshock", "ada-weir"}

@@ -5,11 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
-
-# A busy machine is no finding.
-settings.register_profile("contracts", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("contracts")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from cortex_contracts import subjects
 from cortex_contracts.permissions import OPERATOR, PROVISIONER, USERS, inbox_prefix, of_publisher, publisher_user
 from cortex_contracts.registry import PUBLICATIONS, RPCS
 from cortex_contracts.rpc import engine
+from cortex_contracts.rpc.cold import THAW
 from cortex_contracts.rpc.contract import Rpc
 from cortex_contracts.services import SERVICES, ServiceContract
 from cortex_contracts.streams import CONSUMERS, STREAMS
@@ -135,9 +136,10 @@ def test_a_service_hears_no_events_but_those_that_it_watches(contract: ServiceCo
         assert may_subscribe(contract.name, publication.pattern) is watched
 
 
-def test_only_the_gateway_and_operators_call_services() -> None:
+def test_only_the_gateway_and_operators_call_services_but_for_what_ingest_brings_back() -> None:
     callers = {user for user in USERS if any(might_publish(user, rpc.subject) for rpc in RPCS)}
-    assert callers == {"gateway", OPERATOR}
+    assert callers == {"gateway", OPERATOR, "ingest"}
+    assert [rpc.subject for rpc in RPCS if might_publish("ingest", rpc.subject)] == [THAW.subject]
 
 
 def test_a_publisher_sends_captures_of_its_own_org_and_nothing_else() -> None:

@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from cortex_contracts.errors import CortexError, Permanent, Unavailable
+from cortex_infra import ports
 from cortex_providers.cold_memory import checksum
 from cortex_providers.cold_store import Batch, BatchProof, ColdStoreConfig, open_store
 from cortex_sleep.iceberg import columns, files
@@ -171,11 +172,6 @@ async def test_files_are_pruned_by_what_they_hold(store: IcebergColdStore) -> No
 # What refuses, is away, or hangs ----------------------------------------------------------------------------------
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
 def assert_shows_nothing(error: CortexError, config: ColdStoreConfig) -> None:
     shown = f"{error!r} {error} {error.__cause__!r} {config!r}"
     for secret in (SECRET_KEY, config.access_key, config.database, "@127.0.0.1"):
@@ -183,7 +179,7 @@ def assert_shows_nothing(error: CortexError, config: ColdStoreConfig) -> None:
 
 
 async def test_a_server_that_is_down_is_unavailable(s3: S3, opened: Open) -> None:
-    config = s3(f"http://127.0.0.1:{free_port()}")
+    config = s3(f"http://127.0.0.1:{ports.choose()}")
     store = await opened(config)
     for call in (store.append(batch(), ROWS, recorded=False), store.checksums(batch()), store.status("local")):
         with pytest.raises(Unavailable, match="away or slow") as refusal:
@@ -251,7 +247,7 @@ async def test_a_folder_that_cannot_be_made_is_permanent(
 
 
 async def test_a_database_that_is_away_is_unavailable(tmp_path: Path, opened: Open) -> None:
-    url = f"postgresql://cortex_sleep:{SECRET_KEY}@127.0.0.1:{free_port()}/cortex"
+    url = f"postgresql://cortex_sleep:{SECRET_KEY}@127.0.0.1:{ports.choose()}/cortex"
     config = ColdStoreConfig(warehouse=str(tmp_path / "cold"), database=url)
     store = await opened(config)
     with pytest.raises(Unavailable, match="catalog") as refusal:

@@ -209,8 +209,8 @@ def start_gateway(nats_server: NatsServer, tmp_path: Path) -> Starter:
 
 @pytest.fixture(scope="module")
 def gateway_settings() -> dict[str, str]:
-    """More settings of `gateway`; a module may have its own."""
-    return {}
+    """More settings of `gateway`; a module may have its own. An engine has all the time of a question."""
+    return {"CORTEX_GATEWAY_ENGINE_LIMIT_S": "30"}
 
 
 @pytest.fixture(scope="module")
@@ -263,12 +263,12 @@ def connect(
     async def connected(gateway: Gateway, transport: str, mode: str = "auto") -> AsyncIterator[Client]:
         if transport == "http":
             async with (
-                httpx2.AsyncClient(headers=gateway.headers, trust_env=False) as http,
+                httpx2.AsyncClient(headers=gateway.headers, timeout=20, trust_env=False) as http,
                 Client(streamable_http_client(f"{gateway.url}/mcp", http_client=http), mode=mode) as client,
             ):
                 yield client
             return
-        way = sse_client(gateway.sse_url, headers=gateway.headers) if transport == "sse" else None
+        way = sse_client(gateway.sse_url, headers=gateway.headers, timeout=20) if transport == "sse" else None
         async with Client(way or stdio_proxy(gateway.url, gateway.token), mode=mode) as client:
             yield client
 
@@ -282,6 +282,7 @@ class PlayedMemory:
     asked: list[Message] = field(default_factory=list)
     memories: dict[UUID, MemoryView] = field(default_factory=dict)
     grants: dict[tuple[str, str], Access] = field(default_factory=dict)
+    chain_complete: bool = True
     fails: CortexError | Exception | None = None
 
     def _heard(self, request: Message) -> None:
@@ -337,7 +338,8 @@ class PlayedMemory:
 
     async def get(self, request: GetRequest) -> GetReply:
         self._heard(request)
-        return GetReply(memory=self._known(request.memory_id), entities=("Atlas",))
+        known = self._known(request.memory_id)
+        return GetReply(memory=known, entities=("Atlas",), chain_complete=self.chain_complete)
 
     async def forget(self, request: MemoryRequest) -> Changed:
         return self._change(request, datetime.now(UTC))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,7 +15,15 @@ from cortex_contracts.errors import CortexError, ErrorCode, Permanent, Unavailab
 from cortex_contracts.messages.base import Message
 from cortex_contracts.messages.memory import MemoryView
 from cortex_contracts.rpc import engine
-from cortex_contracts.rpc.archive import GET_ARCHIVED, RECALL_ARCHIVE, ArchivedMemory, ArchiveReply, ArchiveRequest
+from cortex_contracts.rpc.archive import (
+    CHAIN_ARCHIVED,
+    GET_ARCHIVED,
+    RECALL_ARCHIVE,
+    ArchivedChain,
+    ArchivedMemory,
+    ArchiveReply,
+    ArchiveRequest,
+)
 from cortex_contracts.rpc.engine import EngineAskReply, EngineAskRequest, EngineStatus
 from cortex_contracts.rpc.recall import Dropped, GetReply, GetRequest, Occurrence
 from cortex_runtime.bus import Bus
@@ -78,6 +86,10 @@ class PlayedArchive:
         memory = self.memories[request.memory_id]
         return GetReply(memory=memory, chain=(memory,), archived=True)
 
+    async def chain(self, request: GetRequest) -> ArchivedChain:
+        self._heard(request)
+        return ArchivedChain(memories=tuple(self.memories.values()))
+
     async def ask(self, request: EngineAskRequest) -> EngineAskReply:
         self._heard(request)
         return EngineAskReply(engine=engine.ARCHIVE, status=EngineStatus.UP)
@@ -90,6 +102,7 @@ async def archive(nats_server: NatsServer) -> AsyncIterator[PlayedArchive]:
     bus = Bus(nats_server.url("sleep"), "sleep", "0.0.1")
     bus.serve(RECALL_ARCHIVE, played.recall)
     bus.serve(GET_ARCHIVED, played.get)
+    bus.serve(CHAIN_ARCHIVED, played.chain)
     bus.serve(engine.ask(engine.ARCHIVE), played.ask)
     await bus.open()
     yield played
@@ -153,6 +166,24 @@ async def test_the_chain_of_a_cold_memory_goes_on_in_the_hot_tier(
         cold = archive.hold(superseded_by=later, invalid_at=datetime(2024, 1, 1, tzinfo=UTC))
         chain = (await http.get(f"/api/v1/memory/{cold.memory_id}")).json()["chain"]
     assert [one["memory_id"] for one in chain] == [str(cold.memory_id), str(later)]
+
+
+async def test_the_chain_of_a_hot_memory_goes_back_into_the_cold_tier(
+    gateway: Any, remembering: Any, archive: PlayedArchive
+) -> None:
+    async with gateway.http() as http:
+        kept = await http.post("/api/v1/memory", json={"namespace": "harbour", "content": "the pump is new"})
+        path = f"/api/v1/memory/{(hot := UUID(kept.json()['memory_id']))}"
+        newer = archive.hold("the pump is red", superseded_by=hot)
+        older = archive.hold("the pump is blue", superseded_by=newer.memory_id, valid_at=AT - timedelta(days=1))
+        remembering.chain_complete = False
+        found = (await http.get(path)).json()
+        archive.fails = Unavailable("the cold store is away")
+        short = (await http.get(path)).json()
+    assert [one["memory_id"] for one in found["chain"]] == [str(older.memory_id), str(newer.memory_id), str(hot)]
+    assert set(found["chain_archived"]) == {str(older.memory_id), str(newer.memory_id)}
+    assert (found["archived"], found["chain_complete"]) == (False, True)
+    assert (short["memory"]["memory_id"], short["chain_complete"]) == (str(hot), False)
 
 
 async def test_an_agent_recalls_from_the_archive(gateway: Any, archive: PlayedArchive, connect: Any) -> None:

@@ -52,7 +52,7 @@ def work(played: Any) -> Iterator[Working]:
 
 
 async def soon(event: asyncio.Event) -> None:
-    async with asyncio.timeout(3):  # less than any limit: the work did not just run out of time
+    async with asyncio.timeout(5):  # less than any limit: the work did not just run out of time
         await event.wait()
 
 
@@ -88,7 +88,7 @@ async def test_a_client_that_leaves_in_the_middle_of_a_stream_ends_what_is_left(
     played["pages"].answer = work
     async with gateway.http() as http:
         async with http.stream("POST", "/ask", json={**BODY, "scope": ["memory", "pages"]}, headers=STREAM) as response:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(15):
                 async for line in response.aiter_lines():
                     if line == "event: engine":
                         break
@@ -117,9 +117,9 @@ async def test_another_question_goes_on(gateway: Any, played: Any) -> None:
 
 
 async def test_an_engine_whose_time_is_over_is_told_so(start_gateway: Any, work: Working) -> None:
-    async with start_gateway(CORTEX_GATEWAY_ENGINE_LIMIT_S="0.3") as gateway, gateway.http() as http:
+    async with start_gateway(CORTEX_GATEWAY_ENGINE_LIMIT_S="1") as gateway, gateway.http() as http:
         reply = (await http.post("/ask", json=BODY)).json()
-        assert reply["engines"][0]["error"] == "no answer within 300 ms"
+        assert reply["engines"][0]["error"] == "no answer within 1000 ms"
         await soon(work.cancelled)
 
 
@@ -161,11 +161,11 @@ async def test_an_engine_that_hears_no_cancels_replies_to_nobody_and_goes_on(
     try:
         async with gateway.http() as http:
             asking = asyncio.create_task(http.post("/ask", json=BODY))
-            late = await requests.next_msg(timeout=5)
+            late = await requests.next_msg(timeout=20)
             await left(asking)
             await late.respond(b'{"result": {"engine": "memory", "status": "up"}}')
             asking = asyncio.create_task(http.post("/ask", json=BODY))
-            await (await requests.next_msg(timeout=5)).respond(b'{"result": {"engine": "memory", "status": "up"}}')
+            await (await requests.next_msg(timeout=20)).respond(b'{"result": {"engine": "memory", "status": "up"}}')
             reply = (await asking).json()
     finally:
         await older.close()
@@ -189,7 +189,7 @@ async def test_an_mcp_client_that_cancels_its_call_ends_the_work(
 
 @pytest.mark.parametrize("headers", [{}, STREAM], ids=["json", "stream"])
 async def test_a_gateway_that_stops_says_so(start_gateway: Any, work: Working, headers: dict[str, str]) -> None:
-    async with start_gateway() as gateway, gateway.http() as http:
+    async with start_gateway(CORTEX_GATEWAY_ENGINE_LIMIT_S="30") as gateway, gateway.http() as http:
         asking = asyncio.create_task(http.post("/ask", json=BODY, headers=headers))
         await soon(work.begun)
         code = await asyncio.to_thread(gateway.stop)

@@ -165,7 +165,7 @@ async def test_ctrl_c_on_a_terminal_gives_its_cursor_back(gateway: Any, played: 
         process.send_signal(signal.SIGINT)
         await read_until(reader, b"\x1b[?25h")
         assert await process.wait() == 130
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await played["pages"].cancelled.wait()
 
 

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from cortex_contracts.rpc.engine import EngineAskReply, EngineAskRequest, EngineStatus, Hit
+from cortex_testkit.eventually import eventually
 
 MakeHit = Callable[..., Hit]
 LIMIT_MS = 400
@@ -21,9 +22,18 @@ def gateway_settings() -> dict[str, str]:
     return {"CORTEX_GATEWAY_ENGINE_LIMIT_S": str(LIMIT_MS / 1000)}
 
 
-async def replies(http: httpx.AsyncClient, **question: Any) -> list[dict[str, Any]]:
-    """The same question a few times: a machine that is busy may be late once."""
-    return [(await http.post("/ask", json={"query": "Hermes?", **question})).json() for _ in range(4)]
+async def in_time(http: httpx.AsyncClient, within_ms: int, *up: str, **question: Any) -> dict[str, Any]:
+    """A reply that came within a time, with these engines in it: a machine that is busy may be late more than once."""
+
+    async def ask() -> dict[str, Any]:
+        reply: dict[str, Any] = (await http.post("/ask", json={"query": "Hermes?", **question})).json()
+        return reply
+
+    def holds(reply: dict[str, Any]) -> bool:
+        there = {one["engine"] for one in reply["engines"] if one["status"] == "up"}
+        return reply["took_ms"] <= within_ms and there == set(up)
+
+    return await eventually(ask, holds)
 
 
 async def test_with_one_engine_hanging_a_question_takes_its_limit_and_the_others_are_all_there(
@@ -36,25 +46,21 @@ async def test_with_one_engine_hanging_a_question_takes_its_limit_and_the_others
     played["memory"].hits = (make_hit(), make_hit("Hermes rests.", path="memory:2"))
     played["pages"].answer = hang
     async with gateway.http() as http:
-        told = await replies(http)
-    for reply in told:
-        states = {one["engine"]: one for one in reply["engines"]}
-        assert (states["pages"]["status"], states["pages"]["error"]) == ("down", f"no answer within {LIMIT_MS} ms")
-        assert states["memory"]["status"] == "up"
-        assert states["memory"]["ms"] < LIMIT_MS
-        assert {hit["path"] for hit in reply["hits"]} == {"memory:1", "memory:2"}
-        assert reply["took_ms"] >= LIMIT_MS - 1
-    assert min(reply["took_ms"] for reply in told) <= LIMIT_MS + SLACK_MS
+        reply = await in_time(http, LIMIT_MS + SLACK_MS, "memory")
+    states = {one["engine"]: one for one in reply["engines"]}
+    assert (states["pages"]["status"], states["pages"]["error"]) == ("down", f"no answer within {LIMIT_MS} ms")
+    assert states["memory"]["ms"] < LIMIT_MS
+    assert {hit["path"] for hit in reply["hits"]} == {"memory:1", "memory:2"}
+    assert reply["took_ms"] >= LIMIT_MS - 1
 
 
 async def test_an_engine_that_is_not_there_costs_next_to_nothing(gateway: Any, played: Any, make_hit: MakeHit) -> None:
     played["memory"].hits = (make_hit(),)
     async with gateway.http() as http:
-        told = await replies(http, scope=["memory", "rag", "serena"])
-    assert [one["error"] for one in told[0]["engines"]] == [
+        reply = await in_time(http, SLACK_MS, "memory", scope=["memory", "rag", "serena"])
+    assert [one["error"] for one in reply["engines"]] == [
         None, "nothing answers for the engine rag", "not configured: set CORTEX_SERENA_URL",
     ]  # fmt: skip
-    assert min(reply["took_ms"] for reply in told) < SLACK_MS
 
 
 async def test_engines_work_at_the_same_time_within_the_same_limit(gateway: Any, played: Any) -> None:
@@ -70,6 +76,5 @@ async def test_engines_work_at_the_same_time_within_the_same_limit(gateway: Any,
     for key in ("memory", "pages"):
         played[key].answer = meet(key)
     async with gateway.http() as http:
-        reply = (await http.post("/ask", json={"query": "q", "scope": ["memory", "pages"]})).json()
-    assert [one["status"] for one in reply["engines"]] == ["up", "up"]
+        await in_time(http, LIMIT_MS, "memory", "pages", scope=["memory", "pages"])
     assert [played[key].asked[0].deadline_ms for key in ("memory", "pages")] == [LIMIT_MS, LIMIT_MS]

@@ -38,7 +38,7 @@ async def saying(answers: Sequence[bytes], timeout_s: float = 10.0) -> AsyncIter
 
 
 async def ask(upstream: Upstream) -> Given:
-    async with asyncio.timeout(10), upstream.ask(b"{}", stream=False) as answer:
+    async with asyncio.timeout(30), upstream.ask(b"{}", stream=False) as answer:
         return await taken(answer)
 
 

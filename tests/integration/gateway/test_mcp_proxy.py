@@ -105,7 +105,7 @@ async def test_a_gateway_that_is_silent_does_not_keep_a_client_from_starting(mon
     # The system takes the connection, and nobody reads from it.
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             assert await instructions(Gateway(lambda: (url, TOKEN))) is None
 
 
@@ -223,7 +223,7 @@ async def test_what_ends_it_ends_the_call_that_runs(
             process.send_signal(signal.SIGINT)
         else:
             process.stdin.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await held.cancelled.wait()
             assert await process.wait() == code
             assert process.stderr is not None

@@ -48,7 +48,7 @@ async def test_ask_answers_with_receipts_conflicts_and_the_state_of_every_engine
     assert all(isinstance(e["ms"], int) for e in body["engines"])
     request = played["memory"].asked[0]
     assert (request.principal.org, request.principal.subject) == ("local", "owner")
-    assert (request.k, request.deadline_ms) == (12, 4000)
+    assert (request.k, request.deadline_ms) == (12, 5800)
 
 
 async def test_search_has_no_answer_and_chat_has_no_hits(gateway: Any, played: Any, make_hit: MakeHit) -> None:
@@ -82,14 +82,14 @@ async def test_a_slow_engine_is_down_at_its_limit_and_costs_the_others_nothing(
 
     played["memory"].hits = (make_hit(),)
     played["pages"].answer = slow
-    async with start_gateway(CORTEX_GATEWAY_ENGINE_LIMIT_S="1") as gateway, gateway.http() as http:
+    async with start_gateway(CORTEX_GATEWAY_ENGINE_LIMIT_S="2") as gateway, gateway.http() as http:
         body = (await http.post("/ask", json={"query": "Hermes?"})).json()
         released.set()
     states = {e["engine"]: e for e in body["engines"]}
     assert states["memory"]["status"] == "up"
-    assert states["memory"]["ms"] < 1000
-    assert (states["pages"]["status"], states["pages"]["error"]) == ("down", "no answer within 1000 ms")
-    assert 1000 <= body["took_ms"] < 2000
+    assert states["memory"]["ms"] < 2000
+    assert (states["pages"]["status"], states["pages"]["error"]) == ("down", "no answer within 2000 ms")
+    assert 2000 <= body["took_ms"] < 4000
     assert body["answer"] == "Hermes is stopped [r1]"
 
 

@@ -71,7 +71,7 @@ def issuer() -> Iterator[PlayedIssuer]:
 
 
 async def status(gateway: Any, headers: dict[str, str]) -> int:
-    async with httpx.AsyncClient(headers=headers, trust_env=False) as http:
+    async with httpx.AsyncClient(headers=headers, timeout=20, trust_env=False) as http:
         return (await http.get(gateway.url)).status_code
 
 
@@ -110,7 +110,7 @@ async def test_the_tokens_of_an_issuer_and_of_a_secret_work_beside_the_static_on
 async def test_an_issuer_that_is_away_refutes_nobody(start_gateway: Any, issuer: PlayedIssuer) -> None:
     issuer.status = 503
     async with start_gateway(CORTEX_JWT_JWKS_URL=issuer.url, CORTEX_JWT_AUDIENCE=AUDIENCE) as gateway:
-        async with httpx.AsyncClient(headers=issuer.token(), trust_env=False) as http:
+        async with httpx.AsyncClient(headers=issuer.token(), timeout=20, trust_env=False) as http:
             answer = await http.get(gateway.url)
         assert (answer.status_code, answer.json()["error"]) == (503, "unavailable")
         assert int(answer.headers["retry-after"]) >= 1

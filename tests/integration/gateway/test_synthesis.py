@@ -162,19 +162,19 @@ async def test_whatever_a_model_does_there_is_an_answer(start_gateway: Any, herm
             reply = await at.ask(SIMPLE)
             assert reply["answer"] == MERGED, change
             assert reply["receipts"], change
-            assert reply["took_ms"] < 3000, change
+            assert reply["took_ms"] < 8000, change
             for name, value in before.items():
                 setattr(server, name, value)
         await at.until(SIMPLE, WORDED)
         server.hold_after, asked = 8, len(server.asked)
         silent = await at.ask(SIMPLE)
         assert silent["answer"] == WORDED, "what was whole when the time was over"
-        assert 1500 < silent["took_ms"] < 4000
+        assert 1500 < silent["took_ms"] < 8000
         assert len(server.asked) == asked + 1
         server.go_on.set()
         server.hold_after, server.write = None, lambda _: f"{WORDED}. " * 3_000
         assert (await at.ask(SIMPLE))["answer"] == WORDED
-        await asyncio.wait_for(server.left.wait(), 10)
+        await asyncio.wait_for(server.left.wait(), 30)
 
 
 async def test_who_leaves_ends_the_work_of_the_model(start_gateway: Any, hermes: Hit) -> None:
@@ -186,9 +186,9 @@ async def test_who_leaves_ends_the_work_of_the_model(start_gateway: Any, hermes:
         for accept in ("application/json", "text/event-stream"):
             server.held.clear()
             task = asyncio.create_task(at.http.post("/ask", json=SIMPLE, headers={"Accept": accept}))
-            await asyncio.wait_for(server.held.wait(), 10)
+            await asyncio.wait_for(server.held.wait(), 30)
             task.cancel()
-            await asyncio.wait_for(server.left.wait(), 10)
+            await asyncio.wait_for(server.left.wait(), 30)
             server.left.clear()
         server.hold_after = None
         assert (await at.ask(SIMPLE))["answer"] == WORDED
@@ -202,13 +202,13 @@ async def test_a_model_that_sleeps_costs_nothing_and_is_used_when_it_is_awake(st
         for _ in range(3):
             reply = await at.ask(SIMPLE)
             assert reply["answer"] == MERGED
-            assert reply["took_ms"] < 1000
+            assert reply["took_ms"] < 5000
         async with running(server, port):
             await at.until(SIMPLE, WORDED)
         assert (await at.ask(SIMPLE))["answer"] == MERGED
         before = len(server.asked)
         reply = await at.ask(SIMPLE)
-        assert reply["took_ms"] < 1000
+        assert reply["took_ms"] < 5000
         assert len(server.asked) == before
 
 

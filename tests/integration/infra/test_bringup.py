@@ -58,7 +58,7 @@ async def test_it_comes_up_tells_its_state_and_leaves_nothing(folder: Path) -> N
         plain = json.loads(json.dumps(now.as_json()))
         assert {"home", "token_file", "services", "infra"} <= plain.keys()
         assert {"name", "url", "pid", "status", "version"} <= plain["infra"][0].keys()
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
             assert (await client.get(system.url("dummy"))).status_code == 200
         await postgres.ask(database_url(home))
         with pytest.raises(HomeInUse, match=str(os.getpid())):
@@ -66,7 +66,7 @@ async def test_it_comes_up_tells_its_state_and_leaves_nothing(folder: Path) -> N
         assert now.supervisor_pid is not None
         processes = psutil.Process(now.supervisor_pid).children(recursive=True)
         ports = json.loads(home.ports_file.read_text())
-    assert psutil.wait_procs(processes, timeout=10)[1] == []
+    assert psutil.wait_procs(processes, timeout=30)[1] == []
     after = await status(home)
     assert {process.status for process in (*after.services, *after.infra)} == {"stopped"}
 

@@ -59,7 +59,7 @@ async def test_a_served_model_tells_its_name_and_finds_answers_in_both_languages
     assert passages.shape == (5, model.dimensions)
     assert np.allclose(np.linalg.norm(passages, axis=1), 1.0, atol=1e-5)
     assert (questions @ passages.T).argmax(axis=1).tolist() == [0, 2]
-    async with httpx.AsyncClient(trust_env=False) as anybody:
+    async with httpx.AsyncClient(timeout=20, trust_env=False) as anybody:
         health = (await anybody.get(f"{url.removesuffix('/v1')}/health")).json()
         metrics = (await anybody.get(f"{url.removesuffix('/v1')}/metrics")).text
     assert health == {"status": "ok", "model": model.name, "dimensions": model.dimensions}
@@ -72,7 +72,7 @@ async def test_the_other_model_is_refused_by_its_name(folder: Path, stack: ExitS
     with pytest.raises(ModelMismatch, match=f"no model '{E5_SMALL.name}' .there are: {SENTENCE_ENCODER.name}"):
         await client.open()
     await client.close()
-    async with httpx.AsyncClient(trust_env=False, headers={"Authorization": f"Bearer {KEY}"}) as raw:
+    async with httpx.AsyncClient(timeout=20, trust_env=False, headers={"Authorization": f"Bearer {KEY}"}) as raw:
         wrong = await raw.post(f"{url}/embeddings", json={"input": "x", "dimensions": 384})
         right = await raw.post(f"{url}/embeddings", json={"input": "x", "dimensions": 512})
     assert (wrong.status_code, wrong.json()["error"]["message"]) == (400, "dimensions: expected 512, got 384")

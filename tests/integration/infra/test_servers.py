@@ -56,7 +56,7 @@ async def test_nats_lets_every_user_do_its_own_part_only(runner: Runner, folder:
     client = await nats.connect(
         nats_server.url(publisher, PASSWORD, port), error_cb=error, inbox_prefix=inbox_prefix(publisher)
     )
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await client.publish("cortex.v1.cmd.capture.acme.chat", b"{}")
         await client.flush()
         assert refused.empty()
@@ -124,7 +124,7 @@ async def test_objects_answer_nobody_without_a_signature(runner: Runner, folder:
         internal_key="internal" * 5,
     )
     server = await runner.start(process)
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
         assert (await client.get(f"{process.url}/bucket/key")).status_code == 403
         assert (await client.put(f"{process.url}/bucket")).status_code == 403
         for part, path in (("master", "/col/delete?collection=bucket"), ("filer", "/"), ("volume", "/1,01")):
@@ -171,7 +171,7 @@ async def test_the_embedder_speaks_the_openai_api(runner: Runner) -> None:
         assert (await embed(input="x" * 70_000)).status_code == 413
         assert (await embed(input=" \0 ")).status_code == 422
         assert (await client.get(f"{url}/models")).json()["data"][0]["id"] == embedder.MODEL
-    async with httpx.AsyncClient(trust_env=False) as stranger:
+    async with httpx.AsyncClient(timeout=20, trust_env=False) as stranger:
         refused = await stranger.post(f"{url}/embeddings", json={"input": "x"})
         assert refused.status_code == 401
         assert refused.json()["error"]["type"] == "invalid_request_error"

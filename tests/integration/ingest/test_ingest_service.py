@@ -106,7 +106,7 @@ async def ingest(
         command = [sys.executable, "-m", "cortex_ingest"]
         process = await asyncio.to_thread(subprocess.Popen, command, env=environment, stderr=log)
         try:
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False) as http:
                 await eventually(
                     lambda: http.get("/health/ready"),
                     lambda answer: answer.status_code == 200,

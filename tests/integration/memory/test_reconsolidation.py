@@ -109,7 +109,11 @@ async def test_a_context_that_contradicts_the_answer_corrects_it(memory, sleep, 
     await memory.embedded()
     await memory.recall(question)
     assert (await memory.recall(question, context="Nothing.")).cached, "an answer does not depend on the context"
-    corrections = [one for one in events if one.op is MemoryOp.RECONSOLIDATE]
+
+    async def corrected() -> list[MemoryEvent]:
+        return [one for one in events if one.op is MemoryOp.RECONSOLIDATE]
+
+    corrections = await eventually(corrected, lambda found: len(found) >= 2)
     assert [(one.memory_id, one.superseded) for one in corrections] == [
         (old.memory_id, ()),
         (new.memory_id, (old.memory_id,)),

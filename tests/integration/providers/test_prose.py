@@ -150,7 +150,7 @@ async def test_silence_in_the_middle_is_an_error_after_the_time_limit(api: str) 
             with pytest.raises(Unavailable) as caught:
                 await all_of(writer)
         assert caught.value.code is ErrorCode.DEADLINE_EXCEEDED
-        await asyncio.wait_for(server.left.wait(), 10)
+        await asyncio.wait_for(server.left.wait(), 30)
 
 
 @every_writer
@@ -168,7 +168,7 @@ async def test_leaving_ends_the_work_of_the_server(api: str) -> None:
             async with writer.write(PROMPT, 10.0) as prose:
                 async for _ in prose.pieces:
                     break
-            await asyncio.wait_for(server.left.wait(), 10)
+            await asyncio.wait_for(server.left.wait(), 30)
 
 
 @every_writer

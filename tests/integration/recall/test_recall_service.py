@@ -224,8 +224,11 @@ async def test_questions_given_up_at_any_moment_leave_the_service_whole(
         given_up = await asyncio.gather(*(give_up(key, number) for number in range(60)))
         assert sum(given_up) > 10
         # More than the connections that the service has: none of them is lost.
-        requests = [engine.EngineAskRequest(principal=LOCAL, query=f"billing again {number}") for number in range(20)]
-        replies = await asyncio.gather(*(gateway.request(engine.ask(key), request) for request in requests))
+        requests = [
+            engine.EngineAskRequest(principal=LOCAL, query=f"billing again {number}", deadline_ms=30_000)
+            for number in range(20)
+        ]
+        replies = await asyncio.gather(*(gateway.request(engine.ask(key), one, timeout_s=30) for one in requests))
         assert {(reply.status, len(reply.hits) > 0) for reply in replies} == {(engine.EngineStatus.UP, True)}
     log = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.log"))
     assert "unexpected failure" not in log

@@ -188,7 +188,7 @@ async def test_a_publisher_cannot_reach_another_orgs_captures(nats: NatsServer):
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"\xff", b'{"vault": "UPPER", "principal": {}}'])
 async def test_an_invalid_request_gets_an_error_reply(nats: NatsServer, body: bytes):
     async with opened(Ingest(nats).bus), client(nats, "gateway") as caller:
-        reply = json.loads((await caller.request(SYNC_STATUS.subject, body, timeout=2)).data)
+        reply = json.loads((await caller.request(SYNC_STATUS.subject, body, timeout=20)).data)
     assert reply["error"]["code"] == "invalid_request"
     assert reply["error"]["retryable"] is False
     assert "result" not in reply
@@ -257,11 +257,15 @@ async def test_what_is_published_is_refused_from_the_first_byte_that_no_message_
 
 async def test_a_stopped_service_is_known_to_be_down_at_once(nats: NatsServer):
     async with opened(Bus(nats.url("gateway"), "gateway", "0.1.0")) as caller:
-        started = time.perf_counter()
-        with pytest.raises(Unavailable, match="no sleep service answers"):
-            await caller.request(SLEEP_STATUS, SleepStatusRequest(principal=PRINCIPAL))
-        # The bound, not a benchmark: an answer from the server, not a time-out.
-        assert time.perf_counter() - started < 0.1
+
+        async def ask() -> float:
+            started = time.perf_counter()
+            with pytest.raises(Unavailable, match="no sleep service answers"):
+                await caller.request(SLEEP_STATUS, SleepStatusRequest(principal=PRINCIPAL))
+            return time.perf_counter() - started
+
+        # The bound, not a benchmark: an answer from the server, not a time-out. A busy machine may be late.
+        await eventually(ask, lambda took_s: took_s < 0.1)
 
 
 async def test_requests_are_answered_side_by_side(nats: NatsServer):
@@ -278,7 +282,7 @@ async def test_requests_are_answered_side_by_side(nats: NatsServer):
         async with asyncio.TaskGroup() as group:
             for _ in range(5):
                 group.create_task(caller.request(SYNC_STATUS, SyncStatusRequest(principal=PRINCIPAL, vault="v")))
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(20):
                 for _ in range(5):
                     await arrived.acquire()
             release.set()
@@ -286,7 +290,7 @@ async def test_requests_are_answered_side_by_side(nats: NatsServer):
 
 async def test_a_service_is_found_by_discovery(nats: NatsServer):
     async with opened(Ingest(nats).bus), client(nats, OPERATOR) as operator:
-        info = json.loads((await operator.request("$SRV.INFO.cortex-ingest", b"", timeout=2)).data)
+        info = json.loads((await operator.request("$SRV.INFO.cortex-ingest", b"", timeout=20)).data)
     assert info["name"] == "cortex-ingest"
     assert [endpoint["subject"] for endpoint in info["endpoints"]] == [SYNC_STATUS.subject]
 
@@ -349,7 +353,7 @@ async def raw_publish(server: NatsServer, block: bytes) -> None:
     options = json.dumps({"user": user, "pass": server.passwords[user], "headers": True, "verbose": False})
     writer.write(f"CONNECT {options}\r\n".encode() + block + b"PING\r\n")
     await writer.drain()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while b"PONG" not in await reader.readline():
             pass
     writer.close()
@@ -438,8 +442,8 @@ async def test_a_connection_that_is_closed_for_good_ends_the_service_and_leaves_
     bus.consume(INGEST_CAPTURES, Capture, Ingest(nats).capture)
     async with opened(bus):
         await bus.client.close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await closed.wait()
         # The pull loop has ended: timers still fire.
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await asyncio.sleep(0.01)

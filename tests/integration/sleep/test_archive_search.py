@@ -32,9 +32,14 @@ WORK = (ColdScope("work", True),)
 
 
 def reader(
-    *, org: str = "local", subject: str = "agent-1", scopes: Sequence[ColdScope] = WORK, hidden: Sequence[UUID] = ()
+    *,
+    org: str = "local",
+    subject: str = "agent-1",
+    scopes: Sequence[ColdScope] = WORK,
+    hidden: Sequence[UUID] = (),
+    thawed: Sequence[tuple[UUID, UUID]] = (),
 ) -> ColdReader:
-    return ColdReader(org, subject, tuple(scopes), frozenset(hidden))
+    return ColdReader(org, subject, tuple(scopes), frozenset(hidden), frozenset(thawed))
 
 
 def query(
@@ -155,11 +160,11 @@ async def test_only_what_the_reader_may_see_is_found_or_counted(store: IcebergCo
     assert [one.namespace for one in (await searched(store, query("turbine", stranger))).candidates] == ["work"]
 
     look = await store.look()
-    assert (await look.find(reader(), theirs.id)) is None
-    assert (await look.find(reader(scopes=scopes), elsewhere.id)) is None
-    assert (await look.find(reader(scopes=scopes), everybody.id)) == everybody
-    assert (await look.find(stranger, team.id)) is None
-    assert (await look.find(reader(), uuid4())) is None
+    assert await look.find(reader(), [theirs.id]) == {}
+    found = await look.find(reader(scopes=scopes), [mine.id, theirs.id, elsewhere.id, everybody.id])
+    assert {one.memory for one in found.values()} == {mine, everybody}
+    assert await look.find(stranger, [team.id]) == {}
+    assert await look.find(reader(), [uuid4()]) == {}
 
 
 async def test_a_batch_that_is_not_the_cold_tiers_yet_is_not_seen(store: IcebergColdStore) -> None:
@@ -170,7 +175,20 @@ async def test_a_batch_that_is_not_the_cold_tiers_yet_is_not_seen(store: Iceberg
     found = await searched(store, query("turbine", reader(hidden=[hidden])))
     assert ids(found) == [done.id]
     assert found.rows == 1
-    assert (await (await store.look()).find(reader(hidden=[hidden]), writing.id)) is None
+    assert await (await store.look()).find(reader(hidden=[hidden]), [writing.id]) == {}
+
+
+async def test_what_came_back_from_there_is_not_seen_and_what_went_again_is(store: IcebergColdStore) -> None:
+    stays, back = archived(1, "turbine one"), archived(2, "turbine two")
+    first = await put(store, [stays, back])
+    again = await put(store, [back])
+    who = reader(thawed=[(first, back.id)])
+    found = await searched(store, query("turbine", who))
+    assert (sorted(ids(found)), found.rows) == (sorted([stays.id, back.id]), 2)
+    rows = await (await store.look()).find(who, [stays.id, back.id])
+    assert {one: row.batch for one, row in rows.items()} == {stays.id: first, back.id: again}
+    gone = reader(thawed=[(first, back.id), (again, back.id)])
+    assert ids(await searched(store, query("turbine", gone))) == [stays.id]
 
 
 async def test_a_question_may_be_narrowed(store: IcebergColdStore) -> None:

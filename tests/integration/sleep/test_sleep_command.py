@@ -86,7 +86,7 @@ async def test_a_run_is_followed_to_its_end_and_told(sleep: Sleep, postgres: Pos
     assert "changed 3" in real.out
     assert "home" not in real.out
 
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
         metrics = (await client.get(f"{sleep.service.process.url}/metrics")).text
     assert 'cortex_sleep_runs_total{cause="command",outcome="done"} 3.0' in metrics
     assert 'cortex_sleep_done_total{count="changed",phase="decay"} 3.0' in metrics

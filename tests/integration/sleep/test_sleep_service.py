@@ -66,7 +66,7 @@ async def publish(bus: Bus, one: MemoryEvent, message_id: str | None = None) -> 
 
 async def seen(operator: Client, org: str = "local") -> dict[str, int]:
     request = SleepStatusRequest(principal=Principal(org=org, subject="tester"))
-    reply = await operator.request(SLEEP_STATUS.subject, request.model_dump_json().encode(), timeout=3)
+    reply = await operator.request(SLEEP_STATUS.subject, request.model_dump_json().encode(), timeout=20)
     status = SleepStatus.model_validate(json.loads(reply.data)["result"])
     return {one.namespace: one.events_seen for one in status.namespaces}
 
@@ -87,7 +87,7 @@ async def test_what_was_taken_in_is_told_on_the_bus(sleep: RunningService, inges
     heard = await operator.subscribe(SLEEP_EVENT_PATTERN)
     await operator.flush()
     await publish(ingest, event())
-    message = await heard.next_msg(timeout=10)
+    message = await heard.next_msg(timeout=30)
     assert message.subject == "cortex.v1.evt.sleep.observe.local.demo"
     assert json.loads(message.data)["events_seen"] == 1
 

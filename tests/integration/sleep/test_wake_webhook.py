@@ -99,8 +99,14 @@ async def letters(operator: Client) -> list[DeadLetter]:
     return [letter async for letter in dead_letters.browse(operator)]
 
 
+async def received(receiver: Receiver, count: int) -> None:
+    """Wait for so many messages at the receiver."""
+    await eventually(lambda: asyncio.sleep(0, len(receiver.got)), lambda got: got >= count)
+
+
 async def settled(operator: Client) -> bool:
-    """Whether every wake event was acknowledged or ended."""
+    """Whether every wake event that its consumer knows was acknowledged or ended; it learns of one after its
+    publisher."""
     info = await operator.jetstream().consumer_info(EVENTS.name, SLEEP_WAKES.name)
     return not info.num_pending and not info.num_ack_pending
 
@@ -113,6 +119,7 @@ async def test_a_wake_event_reaches_the_receiver_once(
     for number in range(3):
         await publish(bus, one, f"again-{number}")
     await publish(bus, other)
+    await received(receiver, 2)
     await eventually(lambda: settled(operator))
     assert receiver.taken.keys() == {str(one.event_id), str(other.event_id)}
     message = receiver.taken[str(one.event_id)]
@@ -133,6 +140,7 @@ async def test_a_receiver_that_fails_gets_the_same_message_again(
         Response(status_code=307, headers={"location": "http://127.0.0.1:1/elsewhere"}),
     ]
     await publish(bus, one := event())
+    await received(receiver, 4)
     await eventually(lambda: settled(operator))
     assert [found["id"] for found in receiver.got] == [str(one.event_id)] * 4
     assert len({json.dumps(found, sort_keys=True) for found in receiver.got}) == 1

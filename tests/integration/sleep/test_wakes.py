@@ -135,8 +135,8 @@ async def test_of_private_memories_only_ids_are_told(
     await Passed(sleep_database).watch.observe(event, DELIVERY)
     (found,) = await told(postgres)
     assert found.memory_id == event.memory_id
-    assert "7015" not in found.model_dump_json()
-    assert "auth" not in found.model_dump_json()
+    # A number alone might stand in an id.
+    assert not any(words in found.model_dump_json() for words in ("port 7015", "listens", "auth"))
 
 
 async def test_what_is_no_contradiction_passes_by(

@@ -6,7 +6,6 @@ import importlib.util
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from cortex_infra import ports
 from cortex_store.database import Database
 from cortex_testkit.postgres_server import PostgresDatabase, PostgresServer
 
@@ -91,10 +91,7 @@ def _server() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="cortex-store-"))
     if os.geteuid() == 0:
         shutil.chown(folder, "nobody")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = Server(folder, port)
+    server = Server(folder, ports.choose())
     try:
         server.create()
         server.start()

@@ -198,7 +198,7 @@ async def test_a_database_without_the_schema_is_unavailable(postgres: PostgresDa
 async def test_a_statement_that_takes_too_long_is_unavailable_and_its_connection_recovers(
     postgres: PostgresDatabase,
 ) -> None:
-    database = Database(postgres.runtime_url, pool_size=1, command_timeout_s=0.3)
+    database = Database(postgres.runtime_url, pool_size=1, command_timeout_s=1.0)
     await database.open()
     with pytest.raises(Unavailable, match="in time"):
         async with database.transaction(ME) as connection:
@@ -215,7 +215,7 @@ async def test_a_deadlock_is_unavailable(database: Database) -> None:
             async with database.transaction(ME) as connection:
                 await connection.execute("SELECT pg_advisory_xact_lock($1)", own)
                 mine.set()
-                await asyncio.wait_for(theirs.wait(), 5)
+                await asyncio.wait_for(theirs.wait(), 20)
                 await connection.execute("SELECT pg_advisory_xact_lock($1)", other)
         except Unavailable as error:
             return error.message
@@ -226,7 +226,7 @@ async def test_a_deadlock_is_unavailable(database: Database) -> None:
 
 
 async def test_an_exhausted_pool_is_unavailable(postgres: PostgresDatabase) -> None:
-    database = Database(postgres.runtime_url, pool_size=1, connect_timeout_s=0.3)
+    database = Database(postgres.runtime_url, pool_size=1, connect_timeout_s=1.0)
     await database.open()
     async with database.transaction(ME):
         with pytest.raises(Unavailable, match="in time"):
@@ -270,7 +270,7 @@ async def test_a_cancelled_transaction_rolls_back_and_frees_its_connection(postg
             await connection.execute("SELECT pg_sleep(30)")
 
     task = asyncio.create_task(hang())
-    await asyncio.wait_for(inserted.wait(), 5)
+    await asyncio.wait_for(inserted.wait(), 20)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -113,6 +113,9 @@ async def test_a_stranger_and_an_unbound_transaction_see_no_row_of_any_table(
     await sleep.open()
     async with sleep.transaction("mine") as connection:
         await sleep_progress.advance(connection, "work", 3, NOW)
+        await connection.execute(
+            "INSERT INTO cold_successions (memory, superseded_by, namespace) VALUES ($1, $2, 'work')", uuid7(), uuid7()
+        )
     await sleep.close()
 
     async def visible(connection: Connection) -> dict[str, int]:

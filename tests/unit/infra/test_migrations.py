@@ -36,6 +36,7 @@ RELEASED = {
     16: "0ca50033710df09efbbda9f77ca80eeaff72626f01d0d2c463f3b43bc4adf7cb",
     17: "a1300c9a46e918b5fde514fa2a894cddfe483b1afc22eb04f2caa79018363607",
     18: "2d5b6b9858b2e3e8fa75626e7c9de83233ab31354d8ceda32e8880a3e5b1d605",
+    19: "794b2f4a1be805d4eacfbed185a7746a3a8f0430872914f191d5160e21650f57",
 }
 """SHA-256 of what databases have applied: a change goes into a file of its own."""
 MIGRATIONS = tuple(Migration(version, f"step{version}", f"SELECT {version}") for version in (1, 2, 3))

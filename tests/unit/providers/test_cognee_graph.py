@@ -47,6 +47,17 @@ def test_relations_are_taken_between_two_names_of_the_text():
     assert all(one.object not in {"kafka", "database"} for one in found)
 
 
+def test_a_relation_that_is_described_is_taken_also_at_the_end_of_the_prompt():
+    """As Cognee 1.6.5 writes them."""
+    context = (
+        "and here is the context: `Nodes:\nNode: valkey\n\nConnections:\n"
+        "billing service --[uses]--> valkey  (the billing service (all of it) uses valkey)\n"
+        "ada lund --[praises]--> valkey  (as she said)`"
+    )
+    found = set(merged(TEXT, context).relations)
+    assert {Relation("billing service", "uses", "valkey"), Relation("ada lund", "praises", "valkey")} <= found
+
+
 def test_what_is_read_by_form_stays_whatever_the_graph_says():
     for context in ("", "Node: \n --[]--> ", GRAPH * 50):
         assert set(read(TEXT).entities) <= set(merged(TEXT, context).entities)

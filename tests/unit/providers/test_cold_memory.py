@@ -21,6 +21,7 @@ from cortex_providers.cold_memory import (
     checksum,
     combined,
     month_of,
+    without,
 )
 from cortex_providers.cold_store import BatchProof
 from cortex_testkit.cold_memories import cold_memory
@@ -94,6 +95,10 @@ def test_a_batch_is_proved_in_any_order(checksums: list[bytes], chance: random.R
     chance.shuffle(shuffled)
     assert combined(shuffled) == combined(checksums)
     assert BatchProof.of(iter(shuffled)) == BatchProof(len(checksums), combined(checksums))
+    total = combined(checksums)
+    for number, one in enumerate(shuffled, 1):
+        total = without(total, one)
+        assert total == combined(shuffled[number:])
 
 
 def test_a_row_that_is_there_twice_or_missing_changes_the_batch() -> None:

@@ -22,7 +22,6 @@ def test_no_text_leaves_its_quotation(text: str):
     asked = question(text)
     assert json.loads(asked.user)["statement"] == text.encode(errors="replace").decode()
     assert asked.system == f"Decide.\n\n{UNTRUSTED}"
-    assert text == "" or len(text) < 3 or text not in asked.system
 
 
 def test_a_form_names_its_choices_and_nothing_that_a_server_may_refuse():

@@ -11,7 +11,7 @@ import requests
 import sqlalchemy.exc
 from pyiceberg import exceptions as iceberg
 
-from cortex_contracts.errors import CortexError, Permanent, Unavailable
+from cortex_contracts.errors import CortexError, ErrorCode, Permanent, Unavailable
 from cortex_providers.cold_store import Damaged
 from cortex_sleep.iceberg.catalog import location_of
 from cortex_sleep.iceberg.faults import translated
@@ -58,6 +58,7 @@ def test_every_fault_has_a_meaning_and_keeps_its_secrets(raised: Exception, mean
     with pytest.raises(CortexError) as told, translated():
         raise raised
     assert type(told.value) is meant
+    assert told.value.code in (ErrorCode.UNAVAILABLE, ErrorCode.CONFLICT), "it says nothing of who asks, and for what"
     assert SECRET not in f"{told.value!r} {told.value.message} {told.value.__cause__!r}"
     assert told.value.__suppress_context__, "a traceback would show the library's message"
 

@@ -62,8 +62,8 @@ class CogneeServer:
         """The graph as a model would read it."""
         names = dict.fromkeys(end for edge in self.edges for end in (edge[0], edge[2]))
         nodes = "\n".join(f"Node: {n}\n__node_content_start__\nAbout {n}.\n__node_content_end__\n" for n in names)
-        connections = "\n".join(f"{one} --[{label}]--> {other}" for one, label, other in self.edges)
-        return f"Nodes:\n{nodes}\n\nConnections:\n{connections}"
+        connections = "\n".join(f"{one} --[{label}]--> {other}  ({label} (told))" for one, label, other in self.edges)
+        return f"The question is: `…`\nand here is the context: `Nodes:\n{nodes}\n\nConnections:\n{connections}`"
 
     def _refused(self, request: Request, route: str) -> Response | None:
         given = request.headers.get("authorization", ""), request.headers.get("x-api-key", "")
@@ -111,13 +111,15 @@ class CogneeServer:
         if not self.access_control:
             return JSONResponse([self.context()])
         return JSONResponse(
-            [{"search_result": [self.context()], "dataset_id": dataset, "dataset_name": body["datasets"][0]}]
+            [{"search_result": self.context(), "dataset_id": dataset, "dataset_name": body["datasets"][0]}]
         )
 
     def _chunks(self, body: dict[str, Any]) -> Response:
         wanted = body.get("datasets") or list(dict.fromkeys(name for name, _ in self.chunks))
         if not self.chunks:
             return JSONResponse({"detail": "No data found in the system, please add data first. [NoDataError]"}, 404)
+        if unknown := set(wanted) - {name for name, _ in self.chunks}:
+            return JSONResponse({"detail": f"Dataset(s) not found: {unknown}. [DatasetNotFoundError]"}, 404)
         words = body["query"].lower().split()
 
         def shared(payload: dict[str, Any]) -> int:

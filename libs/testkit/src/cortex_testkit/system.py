@@ -135,10 +135,8 @@ class System:
 
     async def unready(self, service: str) -> None:
         """Wait until a service says that it is not ready."""
-        async with httpx.AsyncClient(trust_env=False) as client:
-            await eventually(
-                lambda: client.get(f"{self.url(service)}/health/ready", timeout=10), lambda r: r.status_code == 503
-            )
+        async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
+            await eventually(lambda: client.get(f"{self.url(service)}/health/ready"), lambda r: r.status_code == 503)
 
     async def outage(self, name: str, seconds: float) -> None:
         """Kill a server, keep it away for `seconds`, start it again. The time is what is tested, not a wait."""

@@ -33,6 +33,7 @@ SOURCES: Final = "SELECT memory, source FROM memory_sources"
 WORDS: Final = "SELECT memory FROM memory_terms"
 VECTORS: Final = "SELECT memory FROM memory_vectors"
 BATCHES: Final = "SELECT id, state, rows FROM cold_batches"
+THAWED: Final = "SELECT batch, memory FROM cold_thaws"
 RETAINED: Final = """
 SELECT memory_id, count(*) AS times FROM memory_events
 WHERE op = 'retain' AND metadata->>'decision' <> 'noop' GROUP BY 1
@@ -106,12 +107,15 @@ async def take(system: System) -> Census:
     try:
         hot = await _hot(connection)
         batches = {row["id"]: (row["state"], row["rows"]) for row in await connection.fetch(BATCHES)}
+        thawed = {(row["batch"], row["memory"]) for row in await connection.fetch(THAWED)}
         retained = {row["memory_id"]: row["times"] for row in await connection.fetch(RETAINED)}
         waiting = dict(await connection.fetchrow(WAITING) or {})
         location = await connection.fetchval(TABLE)
     finally:
         await connection.close()
-    return Census(hot, cold(system, location) if location else (), batches, retained, waiting)
+    # What came back and is still in the files counts for nothing.
+    there = tuple(row for row in cold(system, location) if (row.batch, row.id) not in thawed) if location else ()
+    return Census(hot, there, batches, retained, waiting)
 
 
 async def _hot(connection: asyncpg.Connection) -> tuple[Found, ...]:

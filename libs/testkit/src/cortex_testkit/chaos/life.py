@@ -262,13 +262,14 @@ class Life:
                 self.ledger.blame("private memories shown", f"archive: {found.memory.memory_id}")
 
     async def _get(self, rng: random.Random, _: Speech) -> None:
-        """What was acknowledged is there at any moment: in the hot tier, or else in the cold one."""
+        """What was acknowledged is there at any moment: in the hot tier, or else in the cold one, or it just came back
+        from there."""
         retained = list(self.ledger.retained.items())
         if not retained:
             return
         ref, known = rng.choice(retained)
         request = GetRequest(principal=self.principal(self.ledger.said[ref].subject), memory_id=known.memory_id)
-        for rpc in (GET, GET_ARCHIVED):
+        for rpc in (GET, GET_ARCHIVED, GET):
             reply = await self._call(rpc, request)
             if not isinstance(reply, CortexError):
                 self._is_whole(ref, known.memory_id, reply.memory.content)
