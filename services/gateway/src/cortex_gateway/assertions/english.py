@@ -187,7 +187,6 @@ IMPLIED: Final = {
     for code in "eur usd gbp sar egp aed jod jpy".split()
 }
 """What a unit says by itself."""
-COMPARATIVES: Final = frozenset("than".split())
 
 BOUNDS: Final = {
     "at_least": "min", "no_less_than": "min", "not_less_than": "min", "minimum": "min", "min": "min",
